@@ -1,0 +1,1 @@
+//! VMs from outside: launch with flags, read back, the injected agent.

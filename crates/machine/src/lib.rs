@@ -1,0 +1,1 @@
+//! What the hardware, the kernel and the container are.

@@ -1,0 +1,1 @@
+//! Sampling of threads, machine and cgroup; no opinion.

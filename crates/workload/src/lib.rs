@@ -1,0 +1,1 @@
+//! The workload protocol and the built-in workloads' names.

@@ -1,0 +1,1 @@
+//! The one NIF library: a thin skin over the Rust rooms.
