@@ -1,1 +1,9 @@
 //! VMs from outside: launch with flags, read back, the injected agent.
+
+mod error;
+mod otp;
+mod session;
+
+pub use error::BeamError;
+pub use otp::{Otp, otp};
+pub use session::Session;

@@ -1,1 +1,13 @@
 //! Sampling of threads, machine and cgroup; no opinion.
+//!
+//! A [`Watch`] looks at one process and all its descendants (commands are often shell wrappers)
+//! from outside, through `/proc` and the cgroup files, and sums what it saw by type of thread.
+//! What the kernel does not provide is `None`, never zero.
+
+mod error;
+mod thread;
+mod watch;
+
+pub use error::ProbeError;
+pub use thread::{scheduler_number, thread_type};
+pub use watch::{Observation, Watch};
