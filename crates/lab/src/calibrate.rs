@@ -1,7 +1,8 @@
 //! The lab tested on nothing: simulated A/A and planted differences, and the real machine's noise.
 
 use plimsoll_schema::{Calibration, Experiment, NoiseFloor, RunStatus};
-use plimsoll_stats::{calibrate, coefficient_of_variation, default_blocks};
+use plimsoll_stats::simulate::calibrate;
+use plimsoll_stats::{coefficient_of_variation, default_blocks};
 
 /// Simulates experiments with `effects` comparisons each and counts false claims, differences found
 /// and intervals that cover.
@@ -41,8 +42,9 @@ pub fn noise_floor(experiment: &Experiment) -> Option<NoiseFloor> {
         .collect();
     let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
     let squares: f64 = ratios.iter().map(|r| (r - mean).powi(2)).sum();
+    let run_cv = coefficient_of_variation(&values)?;
     (ratios.len() > 1).then(|| NoiseFloor {
-        run_cv: coefficient_of_variation(&values),
+        run_cv,
         pair_sd: (squares / (ratios.len() - 1) as f64).sqrt(),
         effect,
     })

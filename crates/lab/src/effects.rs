@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use plimsoll_schema::{Conclusion, Effect, Efficiency, Experiment, Interval, RunStatus};
-use plimsoll_stats::{PairedEffect, median, median_interval, paired_effects, paired_ratio_interval};
+use plimsoll_stats::{PairedEffect, median, median_interval, paired_effects, paired_ratio, paired_ratio_interval};
 
 /// Work per second of every run that gave a figure, by arm, level and block.
 pub(crate) struct Figures(BTreeMap<(String, u32), BTreeMap<usize, f64>>);
@@ -86,17 +86,15 @@ pub(crate) fn efficiency(experiment: &Experiment, figures: &Figures) -> Vec<Effi
     for arm in &experiment.arms {
         for &level in &experiment.levels {
             let cell = figures.cell(&arm.name, level);
-            if cell.is_empty() {
-                continue;
-            }
+            let Some(ops_per_second) = median(&cell) else { continue };
             let against_one = figures.log_ratios((&arm.name, level), (&arm.name, 1));
             let to_interval = |(low, high)| Interval { low, high, confidence: CONFIDENCE };
             rows.push(Efficiency {
                 arm: arm.name.clone(),
                 level,
-                ops_per_second: median(&cell),
+                ops_per_second,
                 ops_interval: median_interval(&cell, CONFIDENCE).map(to_interval),
-                speedup: (!against_one.is_empty()).then(|| median(&against_one).exp()),
+                speedup: paired_ratio(&against_one),
                 speedup_interval: (level != 1)
                     .then(|| paired_ratio_interval(&against_one, CONFIDENCE).map(to_interval))
                     .flatten(),

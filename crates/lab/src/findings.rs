@@ -109,17 +109,18 @@ fn dirty_unbound(experiment: &Experiment) -> Option<Finding> {
     let runs: Vec<&Run> = good(experiment).filter(|r| binding.contains(&r.arm.as_str())).collect();
     let shares: Vec<f64> = runs.iter().filter_map(|r| dirty_share(r)).collect();
     let bound: Vec<f64> = runs.iter().filter_map(|r| bound_share(r)).collect();
-    if shares.is_empty() || bound.is_empty() || median(&shares) < DIRTY_SHARE {
+    let (dirty, bound) = (median(&shares)?, median(&bound)?);
+    if dirty < DIRTY_SHARE {
         return None;
     }
     Some(finding(
         "bind.dirty-unbound",
         "the work runs on dirty CPU schedulers, which +sbt does not place".to_owned(),
         vec![
-            format!("{:.0} % of the CPU time was on dirty CPU schedulers", 100.0 * median(&shares)),
+            format!("{:.0} % of the CPU time was on dirty CPU schedulers", 100.0 * dirty),
             format!(
                 "{:.0} % of the CPU time was on threads bound to one CPU, although binding was asked for",
-                100.0 * median(&bound)
+                100.0 * bound
             ),
         ],
         "do not expect +sbt to change this workload; placing the dirty schedulers takes a mask set from outside",
@@ -196,7 +197,13 @@ fn drifting(experiment: &Experiment, figures: &Figures) -> Option<Finding> {
     for arm in &experiment.arms {
         for &level in &experiment.levels {
             if let Some(drift) = drift(&figures.cell(&arm.name, level)) {
-                evidence.push(format!("arm {}, level {level}: {drift}", arm.name));
+                evidence.push(format!(
+                    "arm {}, level {level}: from run {} of {} on, {:+.1} %",
+                    arm.name,
+                    drift.change_at + 1,
+                    figures.cell(&arm.name, level).len(),
+                    100.0 * (drift.change_ratio - 1.0)
+                ));
             }
         }
     }

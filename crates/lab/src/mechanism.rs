@@ -36,13 +36,13 @@ pub(crate) fn explain(experiment: &Experiment, effects: &mut [Effect]) {
                 .iter()
                 .filter_map(|(arm, base)| Some(((counter.read)(arm)?, (counter.read)(base)?)))
                 .collect();
-            if values.is_empty() || values.iter().all(|(a, b)| *a == 0.0 && *b == 0.0) {
+            if values.iter().all(|(a, b)| *a == 0.0 && *b == 0.0) {
                 continue;
             }
             // 1 is added so that a counter that falls to zero has a logarithm: differences below
             // one event a second (or one percent) are no mechanism.
             differences.push(values.iter().map(|(a, b)| ((a + 1.0) / (b + 1.0)).ln()).collect());
-            let side = |f: fn(&(f64, f64)) -> f64| median(&values.iter().map(f).collect::<Vec<_>>());
+            let side = |f: fn(&(f64, f64)) -> f64| median(&values.iter().map(f).collect::<Vec<_>>()).unwrap_or(0.0);
             mechanisms.push((
                 counter.kind,
                 Mechanism {

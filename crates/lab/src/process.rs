@@ -272,13 +272,14 @@ impl Output {
             steady: true,
         };
         if let Some(metric) = metric {
-            let value = metric.value(&self.tail).map_err(|e| e.to_string())?;
+            let value = metric.figure(&self.tail).map_err(|e| e.to_string())?;
             let seconds = wall.as_secs_f64();
             return Ok(Figure { ops_per_second: value, ..whole(value, seconds) });
         }
         if !self.samples.is_empty() {
             let rates: Vec<f64> = self.samples.iter().map(|s| s.ops / s.seconds).collect();
-            let warm = warmup(&rates);
+            let lengths: Vec<f64> = self.samples.iter().map(|s| s.seconds).collect();
+            let warm = warmup(&rates, &lengths);
             let seconds = |samples: &[Sample]| samples.iter().map(|s| s.seconds).sum::<f64>();
             let (left_out, kept) = self.samples.split_at(warm.skip);
             let ops: f64 = kept.iter().map(|s| s.ops).sum();
