@@ -1,1 +1,194 @@
+//! Words that the outputs share, so that terminal and page say the same.
 
+use plimsoll_schema::{
+    Arm, Conclusion, Confidence, CoreKind, Effect, Efficiency, Experiment, ExperimentStatus,
+    Machine, MachineSource, Run, RunStatus, ThreadType,
+};
+
+use crate::number::{count, percent, significant};
+
+/// The plural by which people call a type of thread.
+pub fn threads(t: ThreadType) -> &'static str {
+    match t {
+        ThreadType::Scheduler => "normal schedulers",
+        ThreadType::DirtyCpu => "dirty CPU schedulers",
+        ThreadType::DirtyIo => "dirty IO schedulers",
+        ThreadType::Aux => "aux thread",
+        ThreadType::Poll => "poll threads",
+        ThreadType::Async => "async threads",
+        ThreadType::Other => "other threads",
+    }
+}
+
+/// What runs on a type of thread.
+pub fn threads_role(t: ThreadType) -> &'static str {
+    match t {
+        ThreadType::Scheduler => "Erlang and Elixir code, short NIFs",
+        ThreadType::DirtyCpu => "long NIFs and BIFs",
+        ThreadType::DirtyIo => "NIFs that wait, files",
+        ThreadType::Aux => "housekeeping",
+        ThreadType::Poll => "sockets and ports",
+        ThreadType::Async => "old-style drivers",
+        ThreadType::Other => "native libraries' own threads",
+    }
+}
+
+/// What an effect's interval allows to say, with the smallest effect it could have seen.
+pub fn conclusion(e: &Effect) -> String {
+    match e.conclusion {
+        Conclusion::Faster => "faster".to_owned(),
+        Conclusion::Slower => "slower".to_owned(),
+        Conclusion::NoDifferenceSeen => match e.smallest_detectable {
+            Some(d) => format!("no difference seen (≥ {} would have been)", percent(d)),
+            None => "no difference seen".to_owned(),
+        },
+        Conclusion::TooFewBlocks => "too few blocks to say".to_owned(),
+    }
+}
+
+/// How sure a finding is.
+pub fn confidence(c: Confidence) -> &'static str {
+    match c {
+        Confidence::Certain => "certain: follows from the structure",
+        Confidence::Measured => "measured",
+        Confidence::Likely => "likely, not proven",
+    }
+}
+
+/// How far an experiment came.
+pub fn status(s: ExperimentStatus) -> &'static str {
+    match s {
+        ExperimentStatus::Running => "not finished",
+        ExperimentStatus::Complete => "complete",
+    }
+}
+
+/// All names of an arm: `ts = tnnps = db`.
+pub fn arm_names(arm: &Arm) -> String {
+    if arm.same_as.len() < 2 {
+        arm.name.clone()
+    } else {
+        arm.same_as.join(" = ")
+    }
+}
+
+/// The part of what its CPUs could do at most that an arm reaches at a level (0 to 1, above 1 when
+/// level 1 itself was slow): speedup ÷ CPUs that could work on it.
+pub fn efficiency(x: &Efficiency) -> Option<f64> {
+    let ideal = f64::from(x.usable_cpus.max(1));
+    x.speedup.map(|s| s / ideal).filter(|s| s.is_finite())
+}
+
+/// `44 jobs run 3.7× as fast as one on 44 CPUs`, of the baseline at its highest level; `None` when
+/// that is not known. The sentence goes on to the serial part where less than half is reached.
+pub fn scaling(e: &Experiment) -> Option<String> {
+    let x = e
+        .efficiency
+        .iter()
+        .filter(|x| x.arm == e.design.baseline && x.level > 1)
+        .max_by_key(|x| x.level)?;
+    let share = efficiency(x)?;
+    let unit = if e.design.unit.is_empty() {
+        "at a time"
+    } else {
+        &e.design.unit
+    };
+    let advice = if share < 0.5 {
+        ": find the serial part before placing threads"
+    } else {
+        ""
+    };
+    Some(format!(
+        "{}: {} {unit} run {}× as fast as one, {} of what {} could do at most{advice}",
+        x.arm,
+        x.level,
+        significant(x.speedup?, 2),
+        percent(share),
+        count(x.usable_cpus as usize, "CPU")
+    ))
+}
+
+/// Where a machine description comes from.
+pub fn source(machine: &Machine) -> String {
+    match &machine.source {
+        MachineSource::Live => "this machine".to_owned(),
+        MachineSource::Xml { file } => format!("from {file}"),
+        MachineSource::Synthetic { spec } => format!("synthetic: {spec}"),
+    }
+}
+
+/// The parts of a machine in one line.
+pub fn parts(machine: &Machine) -> String {
+    let c = &machine.counts;
+    let mut words = vec![count(c.packages, "package")];
+    words.push(if c.numa_nodes == 0 {
+        "no NUMA information".to_owned()
+    } else {
+        count(c.numa_nodes, "NUMA node")
+    });
+    if c.l3_domains > 0 {
+        words.push(count(c.l3_domains, "L3 domain"));
+    }
+    words.push(count(c.cores, "core"));
+    words.push(count(c.pus, "CPU"));
+    if c.online != c.pus {
+        words.push(format!("{} online", c.online));
+    }
+    if c.allowed != c.online {
+        words.push(format!("{} allowed", c.allowed));
+    }
+    words.join(" · ")
+}
+
+/// One letter for a kind of core; empty when all are alike.
+pub fn core_kind(kind: CoreKind) -> &'static str {
+    match kind {
+        CoreKind::Uniform => "",
+        CoreKind::Performance => "P",
+        CoreKind::Efficiency => "E",
+    }
+}
+
+/// What an experiment consists of, in one line.
+pub fn design(e: &Experiment) -> String {
+    let failed = failed(&e.runs).count();
+    let blocks = e.runs.iter().map(|r| r.block + 1).max().unwrap_or(0);
+    let mut words = vec![
+        count(e.arms.len(), "arm"),
+        count(e.levels.len(), "level"),
+        count(blocks, "block"),
+        count(e.runs.len(), "run"),
+    ];
+    if failed > 0 {
+        words.push(format!("{failed} failed"));
+    }
+    words.push(format!(
+        "at most {} false claims per experiment",
+        percent(e.design.error_rate)
+    ));
+    words.join(" · ")
+}
+
+/// The runs that gave no figure, with the reason.
+pub fn failed(runs: &[Run]) -> impl Iterator<Item = (&Run, &str)> {
+    runs.iter().filter_map(|run| match &run.status {
+        RunStatus::Ok => None,
+        RunStatus::Failed { why } => Some((run, why.as_str())),
+    })
+}
+
+/// The sentence on top when an experiment has no verdict.
+pub fn no_verdict(e: &Experiment) -> String {
+    match e.status {
+        ExperimentStatus::Running => format!(
+            "No verdict yet: {} made so far. Go on with: plimsoll bench --resume {}",
+            count(e.runs.len(), "run"),
+            e.id
+        ),
+        ExperimentStatus::Complete => {
+            "No verdict: there is nothing to compare. Give at least two arms that place threads \
+             differently, for instance --arms u,ts"
+                .to_owned()
+        }
+    }
+}
