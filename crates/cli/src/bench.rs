@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use plimsoll_beam::otp;
 use plimsoll_lab::{
@@ -134,6 +134,7 @@ impl Request {
             return Err(Failure::usage("--blocks takes a number from 1"));
         }
         let started_at_ms = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_millis() as u64);
+        let seed = args.seed.unwrap_or(started_at_ms % 1_000_000_007);
         let baseline = self.arms.first().map(|a| a.name.clone()).unwrap_or_default();
         Ok(Experiment {
             schema: Experiment::SCHEMA.to_owned(),
@@ -151,7 +152,7 @@ impl Request {
                 budget_seconds: args.budget.map(|b| b.as_secs_f64()),
                 window_seconds: args.window.as_secs_f64(),
                 error_rate: args.error_rate,
-                seed: args.seed.unwrap_or(started_at_ms % 1_000_000_007),
+                seed,
                 baseline,
             },
             machine: self.machine.clone(),
@@ -163,7 +164,7 @@ impl Request {
             verdict: None,
             findings: Vec::new(),
             settings: settings(std::env::vars(), &self.facts),
-            reproduce: reproduce(args),
+            reproduce: reproduce(args, seed),
         })
     }
 }
@@ -187,7 +188,6 @@ pub fn carry_out(experiment: &mut Experiment, programme: &Programme, args: &Benc
         binds: experiment.arms.iter().any(|a| !a.vm_flags.is_empty()),
     };
     let mut shower = Shower::new(args.shown.quiet);
-    let start = Instant::now();
     let result =
         run(experiment, &mut executor, Some(&mut store), &stop, elapsed, &mut |progress| shower.step(progress));
     shower.end();
@@ -197,7 +197,6 @@ pub fn carry_out(experiment: &mut Experiment, programme: &Programme, args: &Benc
         Err(RunnerError::Store(e)) => return Err(Failure::cannot(e)),
         Err(e @ (RunnerError::Run(_) | RunnerError::NothingWorks { .. })) => return Err(Failure::cannot(e)),
     };
-    let _ = start;
     analyse(experiment);
     store.update(experiment).map_err(Failure::cannot)?;
     Ok(stopped)
@@ -297,11 +296,14 @@ fn environment(words: &[String]) -> Result<BTreeMap<String, String>, Failure> {
 }
 
 /// The command line as it was given, with the seed that was chosen.
-fn reproduce(args: &BenchArgs) -> String {
-    let mut words: Vec<String> = vec!["plimsoll".to_owned()];
-    words.extend(std::env::args().skip(1).map(quoted));
-    let _ = args;
-    words.join(" ")
+fn reproduce(args: &BenchArgs, seed: u64) -> String {
+    let mut words: Vec<String> = std::env::args().skip(1).map(quoted).collect();
+    if args.seed.is_none() {
+        // Before the command, which begins at `--`.
+        let end = words.iter().position(|w| w == "--").unwrap_or(words.len());
+        words.splice(end..end, ["--seed".to_owned(), seed.to_string()]);
+    }
+    format!("plimsoll {}", words.join(" "))
 }
 
 /// A word as a shell reads it back.

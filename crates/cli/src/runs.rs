@@ -1,40 +1,45 @@
 //! `plimsoll runs`: what is in the store.
 
-use std::fmt::Write;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use plimsoll_lab::{Store, Summary, analyse, default_path};
+use plimsoll_lab::{Store, analyse, default_path};
 use plimsoll_placement::map_report;
+use plimsoll_report::number::significant;
 use plimsoll_report::{RunsRow, experiment_html, experiment_text, runs_table};
-use plimsoll_schema::{Experiment, RunStatus};
-use serde_json::json;
+use plimsoll_schema::{Comparison, ComparisonRow, Experiment, Interval, RunStatus, RunsList, Summary};
 
 use crate::args::{Format, RunsArgs, RunsVerb};
 use crate::failure::Failure;
-use crate::output::{deliver, json as to_json, width};
+use crate::output::{deliver, json, width};
 
 pub fn main(args: &RunsArgs) -> Result<ExitCode, Failure> {
     let store = Store::open(&args.store.clone().unwrap_or_else(default_path)).map_err(Failure::usage)?;
     match &args.what {
         RunsVerb::List(shown) => {
             let rows = store.list().map_err(Failure::cannot)?;
-            let text = if shown.json { to_json(&list(&rows)) } else { table(rows) };
+            let text = if shown.json {
+                json(&RunsList { schema: RunsList::SCHEMA.to_owned(), experiments: rows })
+            } else {
+                table(rows)
+            };
             deliver(&shown.output, &text)?;
         }
         RunsVerb::Show { id, shown } => {
             let experiment = load(&store, *id)?;
-            let text = if shown.json { to_json(&experiment) } else { experiment_text(&experiment, width()) };
+            let text = if shown.json { json(&experiment) } else { experiment_text(&experiment, width()) };
             deliver(&shown.output, &text)?;
         }
         RunsVerb::Compare { a, b, shown } => {
             let (a, b) = (load(&store, *a)?, load(&store, *b)?);
-            let text = if shown.json { to_json(&comparison(&a, &b)) } else { side_by_side(&a, &b) };
+            let comparison = comparison(&a, &b);
+            let text = if shown.json { json(&comparison) } else { side_by_side(&comparison) };
             deliver(&shown.output, &text)?;
         }
         RunsVerb::Export { id, format, output } => {
             let experiment = load(&store, *id)?;
             let text = match format {
-                Format::Json => to_json(&experiment),
+                Format::Json => json(&experiment),
                 Format::Csv => csv(&experiment),
                 Format::Html => {
                     let map = map_report(experiment.machine.clone(), None, None).ok();
@@ -69,18 +74,132 @@ fn table(rows: Vec<Summary>) -> String {
     runs_table(&rows, width())
 }
 
-fn list(rows: &[Summary]) -> serde_json::Value {
-    json!({
-        "schema": "plimsoll.runs/1",
-        "experiments": rows.iter().map(|s| json!({
-            "id": s.id,
-            "started_at_ms": s.started_at_ms,
-            "workload": s.workload,
-            "status": s.status,
-            "arms": s.arms,
-            "levels": s.levels,
-            "runs": s.runs,
-            "verdict": s.verdict,
-        })).collect::<Vec<_>>(),
-    })
+fn comparison(a: &Experiment, b: &Experiment) -> Comparison {
+    let rows = a
+        .efficiency
+        .iter()
+        .filter_map(|x| {
+            let y = b.efficiency.iter().find(|y| y.arm == x.arm && y.level == x.level)?;
+            Some(ComparisonRow {
+                arm: x.arm.clone(),
+                level: x.level,
+                a: x.ops_per_second,
+                a_interval: x.ops_interval,
+                b: y.ops_per_second,
+                b_interval: y.ops_interval,
+            })
+        })
+        .collect();
+    let mut cautions = vec![
+        "The two were not interleaved: what the machine did in between is part of every difference, so no \
+         claim is made. To compare, make them arms of one experiment."
+            .to_owned(),
+    ];
+    let mut differs = |what: &str, x: String, y: String| {
+        if x != y {
+            cautions.push(format!("{what} differs: {x} and {y}."));
+        }
+    };
+    differs("The workload", a.design.workload.clone(), b.design.workload.clone());
+    differs("The command", a.design.command.join(" "), b.design.command.join(" "));
+    differs("The window", format!("{} s", a.design.window_seconds), format!("{} s", b.design.window_seconds));
+    differs("Plimsoll", a.plimsoll_version.clone(), b.plimsoll_version.clone());
+    for name in a.settings.keys().chain(b.settings.keys()).collect::<BTreeSet<_>>() {
+        let value = |e: &Experiment| e.settings.get(name).cloned().unwrap_or_else(|| "unset".to_owned());
+        differs(name, value(a), value(b));
+    }
+    if a.machine.counts != b.machine.counts || a.machine.cpu_model != b.machine.cpu_model {
+        cautions.push("They ran on different machines.".to_owned());
+    }
+    Comparison { schema: Comparison::SCHEMA.to_owned(), a: a.id, b: b.id, rows, cautions }
+}
+
+fn side_by_side(c: &Comparison) -> String {
+    let interval = |i: &Option<Interval>| match i {
+        Some(i) => format!("{} to {}", significant(i.low, 4), significant(i.high, 4)),
+        None => "too few runs".to_owned(),
+    };
+    let mut text = format!(
+        "{:<10} {:>5}  {:>10} {:<20}  {:>10} {:<18}\n",
+        "arm",
+        "level",
+        format!("exp. {}", c.a),
+        "(95 %)",
+        format!("exp. {}", c.b),
+        "(95 %)"
+    );
+    for row in &c.rows {
+        text.push_str(
+            format!(
+                "{:<10} {:>5}  {:>10} {:<20}  {:>10} {:<18}",
+                row.arm,
+                row.level,
+                significant(row.a, 4),
+                interval(&row.a_interval),
+                significant(row.b, 4),
+                interval(&row.b_interval)
+            )
+            .trim_end(),
+        );
+        text.push('\n');
+    }
+    if c.rows.is_empty() {
+        text.push_str("they have no arm and level in common\n");
+    }
+    text.push('\n');
+    for caution in &c.cautions {
+        text.push_str(&wrapped(caution, width()));
+    }
+    text
+}
+
+fn csv(experiment: &Experiment) -> String {
+    let mut text = "block,order,arm,level,seed,status,started_at_ms,ops_per_second,warmup_seconds,measured_seconds,steady\n".to_owned();
+    for run in &experiment.runs {
+        let status = match &run.status {
+            RunStatus::Ok => "ok",
+            RunStatus::Failed { .. } => "failed",
+        };
+        let figure = run.ops_per_second.map_or(String::new(), |x| x.to_string());
+        let line = [
+            run.block.to_string(),
+            run.order.to_string(),
+            quoted(&run.arm),
+            run.level.to_string(),
+            run.seed.to_string(),
+            status.to_owned(),
+            run.started_at_ms.to_string(),
+            figure,
+            run.warmup_seconds.to_string(),
+            run.measured_seconds.to_string(),
+            run.steady.to_string(),
+        ];
+        text.push_str(&line.join(","));
+        text.push('\n');
+    }
+    text
+}
+
+/// A field as RFC 4180 has it.
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.to_owned() }
+}
+
+fn wrapped(text: &str, width: usize) -> String {
+    let (mut out, mut column) = (String::new(), 0);
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > width {
+            out.push('\n');
+            column = 0;
+        }
+        if column > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+    }
+    out.push('\n');
+    out
 }

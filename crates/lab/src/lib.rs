@@ -27,4 +27,4 @@ pub use process::{Programme, ProcessExecutor};
 pub use runner::{Progress, RunnerError, Stop, run};
 pub use schedule::{Planned, block_count, schedule_block};
 pub use settings::settings;
-pub use store::{Store, StoreError, Summary, default_path};
+pub use store::{Store, StoreError, default_path};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plimsoll_schema::{Experiment, ExperimentStatus, Run};
+use plimsoll_schema::{Experiment, Run, Summary};
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// Raised when tables change; a store of a newer Plimsoll is refused, not damaged.
@@ -39,27 +39,6 @@ pub enum StoreError {
         /// What is wrong.
         why: String,
     },
-}
-
-/// One line of `plimsoll runs list`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
-    /// Number in the store.
-    pub id: i64,
-    /// Start, in milliseconds since the Unix epoch.
-    pub started_at_ms: u64,
-    /// Name of the workload.
-    pub workload: String,
-    /// How far it came.
-    pub status: ExperimentStatus,
-    /// Names of the arms.
-    pub arms: Vec<String>,
-    /// The levels.
-    pub levels: Vec<u32>,
-    /// Runs stored.
-    pub runs: usize,
-    /// The verdict's sentence, if there is one.
-    pub verdict: Option<String>,
 }
 
 /// An open store.

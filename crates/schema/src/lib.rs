@@ -12,6 +12,7 @@ mod finding;
 mod machine;
 mod map;
 mod run;
+mod runs;
 
 pub use bind::{BindType, ParseBindTypeError};
 pub use cpuset::{CpuSet, ParseCpuSetError};
@@ -29,6 +30,7 @@ pub use map::{MapReport, Reach};
 pub use run::{
     Evidence, HostEvidence, Run, RunStatus, Sample, ThreadType, ThreadTypeEvidence, VmFacts,
 };
+pub use runs::{Comparison, ComparisonRow, RunsList, Summary};
 
 /// The JSON Schema of every top-level record, as `(file stem, schema)`.
 pub fn json_schemas() -> Vec<(&'static str, schemars::Schema)> {
@@ -36,5 +38,7 @@ pub fn json_schemas() -> Vec<(&'static str, schemars::Schema)> {
         ("map", schemars::schema_for!(MapReport)),
         ("experiment", schemars::schema_for!(Experiment)),
         ("calibration", schemars::schema_for!(Calibration)),
+        ("runs", schemars::schema_for!(RunsList)),
+        ("comparison", schemars::schema_for!(Comparison)),
     ]
 }
