@@ -28,9 +28,10 @@ pub(crate) fn join<S: AsRef<str>>(words: &[S]) -> String {
     text
 }
 
-/// `first`, then `second`, where both are in the syntax of the variables.
+/// `first`, then `second`, where both are in the syntax of the variables. Nothing is trimmed: the
+/// last space of a text may be an escaped one.
 pub(crate) fn concat(first: &str, second: &str) -> String {
-    match (first.trim(), second.trim()) {
+    match (first, second) {
         (first, "") => first.to_owned(),
         ("", second) => second.to_owned(),
         (first, second) => format!("{first} {second}"),

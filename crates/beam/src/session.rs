@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn our_flags_come_after_the_inherited_ones() {
-        let got = environment(&["+sbt", "ts"], &[("ERL_FLAGS", "+S 2 ")]);
+        let got = environment(&["+sbt", "ts"], &[("ERL_FLAGS", "+S 2")]);
         assert_eq!(value(&got, "ERL_FLAGS"), Some("+S 2 +sbt ts"));
         assert_eq!(value(&got, "ERL_ZFLAGS"), None);
     }

@@ -226,26 +226,30 @@ fn any_word_arrives_in_the_vm_as_it_was_given() {
         "[ -~\\n\\t]{0,12}".prop_filter("not a flag itself", |word| !word.starts_with(['-', '+'])),
         40,
     );
-    TestRunner::new(Config::with_cases(6))
-        .run(&words, |words| {
-            let session = Session::new().unwrap();
-            let flags: Vec<&str> = ["-words"]
-                .into_iter()
-                .chain(words.iter().map(String::as_str))
-                .collect();
-            let mut vm = command(&["erl", "-noshell", "-eval"]);
-            vm.arg(
-                "{ok, [Words]} = init:get_argument(words), \
+    TestRunner::new(Config {
+        cases: 6,
+        failure_persistence: None,
+        ..Config::default()
+    })
+    .run(&words, |words| {
+        let session = Session::new().unwrap();
+        let flags: Vec<&str> = ["-words"]
+            .into_iter()
+            .chain(words.iter().map(String::as_str))
+            .collect();
+        let mut vm = command(&["erl", "-noshell", "-eval"]);
+        vm.arg(
+            "{ok, [Words]} = init:get_argument(words), \
                  [io:put_chars([Word, 0]) || Word <- Words], halt()",
-            );
-            observe(&mut vm, &session, &flags);
-            let output = vm.output().unwrap();
-            let expected: String = words
-                .iter()
-                .flat_map(|word| [word.as_str(), "\0"])
-                .collect();
-            prop_assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
-            Ok(())
-        })
-        .unwrap();
+        );
+        observe(&mut vm, &session, &flags);
+        let output = vm.output().unwrap();
+        let expected: String = words
+            .iter()
+            .flat_map(|word| [word.as_str(), "\0"])
+            .collect();
+        prop_assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+        Ok(())
+    })
+    .unwrap();
 }

@@ -103,7 +103,9 @@ fn arguments_of_the_program_stay_its_own() {
 #[test]
 fn an_interactive_shell_that_reads_its_commands() {
     let (stdout, facts) = same_output_with_agent(|| {
-        let mut command = command(&["sh", "-c", "echo '1 + 1. halt().' | erl"]);
+        // The shell starts before any `-eval`: one that halts at once would leave no facts.
+        let script = "echo '1 + 1. timer:sleep(700). halt().' | erl";
+        let mut command = command(&["sh", "-c", script]);
         command.env("TERM", "dumb");
         command
     });
