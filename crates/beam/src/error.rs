@@ -18,9 +18,6 @@ pub enum BeamError {
         #[source]
         source: io::Error,
     },
-    /// The path of the session directory cannot be handed over in the environment.
-    #[error("the temporary directory {} is not valid UTF-8; set TMPDIR to one that is", .0.display())]
-    PathNotUtf8(PathBuf),
     /// What the agent left is not what an agent writes.
     #[error("the VM's state in {} is damaged: {source}; run again, and report it if it comes back", path.display())]
     State {

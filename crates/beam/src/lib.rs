@@ -1,6 +1,8 @@
 //! VMs from outside: launch with flags, read back, the injected agent.
 
+mod agent;
 mod error;
+mod flags;
 mod otp;
 mod session;
 

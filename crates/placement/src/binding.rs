@@ -59,9 +59,11 @@ pub(crate) fn whole_quota(machine: &Machine) -> Option<usize> {
 /// flags), and whether `+sbt` places them on this machine.
 pub fn reach(machine: &Machine, schedulers: usize) -> Vec<Reach> {
     let sees_topology = erts_view(machine).is_some();
+    // One for each CPU, offline ones included, but never more than normal schedulers.
+    let dirty_cpu = schedulers.min(machine.pus.len());
     [
         (ThreadType::Scheduler, Some(schedulers), sees_topology),
-        (ThreadType::DirtyCpu, Some(schedulers), false),
+        (ThreadType::DirtyCpu, Some(dirty_cpu), false),
         (ThreadType::DirtyIo, Some(DIRTY_IO), false),
         (ThreadType::Aux, Some(1), false),
         (ThreadType::Poll, Some(1), false),

@@ -35,7 +35,8 @@ pub struct Effect {
     pub baseline: String,
     /// The level.
     pub level: u32,
-    /// Geometric mean over blocks of (arm ÷ baseline); above 1 = the arm does more work.
+    /// Hodges–Lehmann estimate of arm ÷ baseline over the blocks (the median over all pairs of blocks of
+    /// the geometric mean of their two ratios); above 1 = the arm does more work.
     pub ratio: f64,
     /// Interval for the ratio; `None` = too few blocks.
     pub interval: Option<Interval>,

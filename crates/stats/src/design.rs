@@ -47,3 +47,47 @@ fn reach(n: usize, rate: f64) -> Option<f64> {
         .collect();
     quantile(&ends, 0.9)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::normal;
+    use crate::paired_effects;
+
+    #[test]
+    fn one_block_fewer_than_the_minimum_gives_no_interval() {
+        for effects in [1, 2, 3, 8, 9, 32] {
+            for rate in [0.05, 0.01] {
+                let n = minimum_blocks(effects, rate);
+                let interval =
+                    |n: usize| paired_effects(&vec![vec![0.1; n]; effects], rate)[0].interval;
+                assert!(
+                    interval(n).is_some() && interval(n - 1).is_none(),
+                    "{effects} {rate}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_smallest_samples_reach_as_far_as_the_closed_form_says() {
+        // With the smallest sum critical, a claim needs every sign alike: Φ(δ)ⁿ = 0.9.
+        for (n, rate) in [(6, 0.05), (7, 0.05 / 3.0), (10, 0.05 / 16.0)] {
+            assert_eq!(Null::new(n).critical(rate), Some(0));
+            let closed = normal::quantile(0.9_f64.powf(1.0 / n as f64));
+            assert!((reach(n, rate).unwrap() / closed - 1.0).abs() < 0.02, "{n}");
+        }
+    }
+
+    #[test]
+    fn default_blocks_are_as_many_as_needed() {
+        // The power at these and at one fewer, by the closed form or the calibration, is what makes
+        // them right; listed so that a change is seen.
+        let of = |effects| default_blocks(effects, 0.05);
+        assert_eq!(
+            [1, 2, 3, 6, 8, 9, 16, 32].map(of),
+            [7, 8, 8, 9, 10, 10, 11, 12]
+        );
+        assert_eq!(default_blocks(0, 0.05), default_blocks(1, 0.05));
+    }
+}

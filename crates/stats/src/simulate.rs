@@ -16,7 +16,7 @@ pub enum Noise {
     White,
     /// White, and the machine becomes steadily 10 % slower over the session.
     LinearDrift,
-    /// White, and a random walk of 0.5 % from run to run.
+    /// White, and a random walk of 0.3 % from run to run.
     RandomWalk,
     /// First-order autoregression over the order of runs: ρ = 0.8, standard deviation 1 %.
     Autocorrelated,
@@ -63,7 +63,7 @@ impl Noise {
                 Self::LinearDrift => SD * gaussian(rng) - 0.1 * i as f64 / runs as f64,
                 Self::RandomWalk => {
                     state += gaussian(rng);
-                    SD * gaussian(rng) + 0.005 * state
+                    SD * gaussian(rng) + 0.003 * state
                 }
                 Self::Autocorrelated => {
                     const RHO: f64 = 0.8;

@@ -112,3 +112,134 @@ fn pettitt(values: &[f64]) -> (usize, f64) {
     }
     (at, as_extreme as f64 / (PERMUTATIONS + 1) as f64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::rng;
+    use crate::simulate::gaussian;
+    use proptest::prelude::*;
+
+    /// Share of 1 000 series of `n` values, normal around `truth(i)`, that are flagged.
+    fn flagged(n: usize, truth: impl Fn(usize) -> f64) -> f64 {
+        let mut rng = rng(3, n as u64);
+        let count = (0..1_000)
+            .filter(|_| {
+                let values: Vec<f64> = (0..n).map(|i| truth(i) + gaussian(&mut rng)).collect();
+                drift(&values).is_some()
+            })
+            .count();
+        count as f64 / 1_000.0
+    }
+
+    /// Every order of `values`.
+    fn orders(values: &[f64]) -> Vec<Vec<f64>> {
+        if values.len() < 2 {
+            return vec![values.to_vec()];
+        }
+        (0..values.len())
+            .flat_map(|i| {
+                let mut rest = values.to_vec();
+                let first = rest.remove(i);
+                orders(&rest).into_iter().map(move |mut tail| {
+                    tail.insert(0, first);
+                    tail
+                })
+            })
+            .collect()
+    }
+
+    #[test]
+    fn steady_series_are_flagged_no_more_often_than_stated() {
+        for n in [6, 8, 12, 24, 48] {
+            // One-sided allowance of three standard errors of 1 000 simulations: 0.94 %.
+            let share = flagged(n, |_| 100.0);
+            assert!(share <= DRIFT_RATE + 0.0094, "{n}: {share}");
+        }
+    }
+
+    #[test]
+    fn trends_and_steps_are_seen() {
+        assert!(flagged(10, |i| i as f64) > 0.9);
+        assert!(flagged(24, |i| 0.2 * i as f64) > 0.6);
+        assert!(flagged(16, |i| if i < 8 { 0.0 } else { 5.0 }) > 0.95);
+        assert!(flagged(24, |i| if i < 16 { 0.0 } else { 4.0 }) > 0.9);
+    }
+
+    #[test]
+    fn a_step_is_placed_and_measured() {
+        let values: Vec<f64> = (0..20)
+            .map(|i| if i < 12 { 100.0 } else { 80.0 } + f64::from(i % 3))
+            .collect();
+        let seen = drift(&values).unwrap();
+        assert_eq!(seen.change_at, 12);
+        assert!((seen.change_ratio - 81.0 / 101.0).abs() < 1e-12);
+        assert!(seen.change_p < 0.005);
+    }
+
+    #[test]
+    fn a_slope_is_in_units_per_run() {
+        let values: Vec<f64> = (0..12).map(|i| 5.0 - 0.25 * f64::from(i)).collect();
+        let seen = drift(&values).unwrap();
+        assert!((seen.slope_per_run + 0.25).abs() < 1e-12 && seen.trend_p < 0.001);
+    }
+
+    #[test]
+    fn the_trend_s_approximation_is_near_all_orders() {
+        let values = [1.0, 2.0, 3.0, 4.0, 4.0, 6.0, 7.0, 8.0];
+        let all: Vec<f64> = orders(&values)
+            .iter()
+            .map(|order| mann_kendall(order))
+            .collect();
+        // The exact p-value of an order is the share of orders that are as extreme.
+        for &p in all.iter().filter(|p| (0.003..0.2).contains(*p)).take(200) {
+            let exact = all.iter().filter(|&&q| q <= p).count() as f64 / all.len() as f64;
+            assert!(exact <= 1.05 * p && exact >= 0.4 * p, "{p}: {exact}");
+        }
+    }
+
+    #[test]
+    fn the_change_point_s_p_value_is_near_that_of_all_orders() {
+        let values = [3.0, 1.0, 2.0, 2.0, 5.0, 7.0, 6.0, 8.0];
+        // Pettitt's statistic by its definition: the largest |Σ sign(xᵢ − xⱼ)| over i ≤ t < j.
+        let statistic = |x: &[f64]| {
+            let of = |t: usize| -> f64 {
+                let pairs = x[..t]
+                    .iter()
+                    .flat_map(|a| x[t..].iter().map(move |b| (a, b)));
+                pairs
+                    .map(|(a, b)| f64::from(i8::from(a > b) - i8::from(a < b)))
+                    .sum()
+            };
+            (1..x.len()).map(|t| of(t).abs()).fold(0.0, f64::max)
+        };
+        let seen = statistic(&values);
+        let all = orders(&values);
+        let exact =
+            all.iter().filter(|order| statistic(order) >= seen).count() as f64 / all.len() as f64;
+        let (at, p) = pettitt(&values);
+        assert_eq!(at, 4);
+        // Five standard errors of 3 999 permutations.
+        assert!(
+            (p - exact).abs() < 5.0 * (exact / 3_999.0).sqrt() + 1.0 / 4_000.0,
+            "{p} {exact}"
+        );
+    }
+
+    #[test]
+    fn constant_and_short_series_are_not_flagged() {
+        assert_eq!(drift(&[1.0; 30]), None);
+        assert_eq!(drift(&[1.0, 2.0, 3.0, 4.0, 5.0]), None);
+        assert_eq!(drift(&[f64::NAN; 30]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_reversed_series_drifts_as_much_the_other_way(
+            values in proptest::collection::vec(-100.0..100.0f64, 6..20),
+        ) {
+            let reversed: Vec<f64> = values.iter().rev().copied().collect();
+            prop_assert_eq!(mann_kendall(&values), mann_kendall(&reversed));
+        }
+    }
+}

@@ -101,3 +101,40 @@ pub fn command(builtin: Builtin, layout: &Layout) -> Vec<String> {
     .map(str::to_owned)
     .to_vec()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_builtin_is_found_by_its_name() {
+        for builtin in Builtin::ALL {
+            assert_eq!(builtin.name().parse(), Ok(builtin));
+            assert!(!builtin.summary().contains('\n'));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_known_ones() {
+        let error = "Spin".parse::<Builtin>().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "there is no built-in workload \"Spin\": use spin, nif-spin, ets-counter, or a command \
+             after `--`"
+        );
+    }
+
+    #[test]
+    fn the_command_sets_no_vm_flags() {
+        let layout = Layout {
+            lib: PathBuf::from("/opt/p q/lib/plimsoll"),
+        };
+        let words = command(Builtin::NifSpin, &layout);
+        assert_eq!(
+            words.join("|"),
+            "erl|-noinput|-boot|no_dot_erlang|-pa|/opt/p q/lib/plimsoll/ebin|\
+             /opt/p q/lib/plimsoll/elixir/ebin|-run|Elixir.Plimsoll.Workload.CLI|main|nif-spin"
+        );
+        assert!(!words.iter().any(|word| word.starts_with('+')));
+    }
+}

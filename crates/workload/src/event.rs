@@ -119,3 +119,165 @@ fn number(members: &mut Map<String, Value>, name: &str) -> Result<f64, String> {
             .ok_or_else(|| format!("{name:?} is {}, not a number", excerpt(&value.to_string()))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn why(line: &str) -> String {
+        match parse_message(line) {
+            Err(WorkloadError::BadLine { line: named, why }) => {
+                assert!(line.contains(named.trim_end_matches('…')), "{named}");
+                why
+            }
+            other => panic!("{line} gave {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_event_is_read() {
+        assert_eq!(
+            parse_line(r#"{"plimsoll":1,"event":"warm"}"#),
+            Ok(Some(Event::Warm))
+        );
+        assert_eq!(
+            parse_line(r#"{"plimsoll":1,"event":"sample","ops":12,"seconds":0.05}"#),
+            Ok(Some(Event::Sample {
+                ops: 12.0,
+                seconds: 0.05
+            }))
+        );
+        assert_eq!(
+            parse_line(r#"{"plimsoll":1,"event":"done","ops":0,"seconds":1e0}"#),
+            Ok(Some(Event::Done {
+                ops: 0.0,
+                seconds: 1.0
+            }))
+        );
+    }
+
+    #[test]
+    fn member_order_and_white_space_do_not_matter() {
+        let line = "  { \"seconds\" : 2, \"ops\" : 3, \"plimsoll\" : 1, \"event\" : \"done\" }\r\n";
+        let done = Event::Done {
+            ops: 3.0,
+            seconds: 2.0,
+        };
+        assert_eq!(parse_line(line), Ok(Some(done)));
+    }
+
+    #[test]
+    fn extra_members_are_kept() {
+        let line = r#"{"plimsoll":1,"event":"warm","unit":"steps","p":{"q":[1]}}"#;
+        let extra = parse_message(line).unwrap().unwrap().extra;
+        assert_eq!(
+            Value::Object(extra),
+            json!({"unit": "steps", "p": {"q": [1]}})
+        );
+    }
+
+    #[test]
+    fn lines_that_are_not_ours_are_none() {
+        for line in [
+            "",
+            "{",
+            "{}",
+            "plimsoll",
+            "{\"event\":\"done\"}",
+            "{\"plimsolls\":1}",
+            "[{\"plimsoll\":1}]",
+            "x {\"plimsoll\":1,\"event\":\"warm\"}",
+            "{\"a\":{\"plimsoll\":1}}",
+            "{\"a\":,\"plimsoll\":1}",
+        ] {
+            assert_eq!(parse_message(line), Ok(None), "{line}");
+        }
+    }
+
+    #[test]
+    fn our_lines_that_cannot_be_used_say_why() {
+        let cases = [
+            (r#"{"plimsoll""#, "it is not JSON"),
+            (
+                r#"{ "plimsoll":1,"event":"done","ops":NaN,"seconds":1}"#,
+                "it is not JSON",
+            ),
+            (r#"{"plimsoll":2,"event":"warm"}"#, "\"plimsoll\" is 2"),
+            (
+                r#"{"plimsoll":"1","event":"warm"}"#,
+                "\"plimsoll\" is \"1\"",
+            ),
+            (r#"{"plimsoll":1}"#, "\"event\" is missing"),
+            (r#"{"plimsoll":1,"event":"end"}"#, "\"event\" is \"end\""),
+            (
+                r#"{"plimsoll":1,"event":"sample","seconds":1}"#,
+                "\"ops\" is missing",
+            ),
+            (
+                r#"{"plimsoll":1,"event":"done","ops":1}"#,
+                "\"seconds\" is missing",
+            ),
+            (
+                r#"{"plimsoll":1,"event":"done","ops":null,"seconds":1}"#,
+                "\"ops\" is null, not a number",
+            ),
+            (
+                r#"{"plimsoll":1,"event":"done","ops":-1,"seconds":1}"#,
+                "\"ops\" is -1, below 0",
+            ),
+            (
+                r#"{"plimsoll":1,"event":"done","ops":1,"seconds":0}"#,
+                "\"seconds\" is 0, not above 0",
+            ),
+            (
+                r#"{"plimsoll":1,"event":"done","ops":1e999,"seconds":1}"#,
+                "it is not JSON",
+            ),
+        ];
+        for (line, expected) in cases {
+            let why = why(line);
+            assert!(why.starts_with(expected), "{line}: {why}");
+        }
+    }
+
+    #[test]
+    fn a_long_bad_line_is_shortened() {
+        let line = format!("{{\"plimsoll\":1,\"event\":\"{}\"}}", "é".repeat(10_000));
+        let error = parse_line(&line).unwrap_err().to_string();
+        assert!(error.chars().count() < 600, "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_text_never_panics(text in ".*") {
+            let _ = parse_message(&text);
+        }
+
+        #[test]
+        fn text_that_begins_as_ours_is_read_or_refused(rest in "[\\[\\]{}\",:a-z0-9eE.+-]*") {
+            let parsed = parse_message(&format!("{{\"plimsoll\"{rest}"));
+            prop_assert!(!matches!(parsed, Ok(None)));
+        }
+
+        #[test]
+        fn any_figures_come_back_as_they_were_written(
+            ops in 0.0..1e300f64,
+            seconds in f64::MIN_POSITIVE..1e300,
+            done: bool,
+        ) {
+            let event = if done { "done" } else { "sample" };
+            let line = json!({"plimsoll": 1, "event": event, "ops": ops, "seconds": seconds});
+            let parsed = parse_line(&line.to_string()).unwrap().unwrap();
+            let close = |a: f64, b: f64| (a - b).abs() <= 1e-15 * b;
+            let came_back = match parsed {
+                Event::Sample { ops: o, seconds: s } => !done && close(o, ops) && close(s, seconds),
+                Event::Done { ops: o, seconds: s } => done && close(o, ops) && close(s, seconds),
+                Event::Warm => false,
+            };
+            prop_assert!(came_back);
+        }
+    }
+}

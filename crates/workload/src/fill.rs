@@ -103,3 +103,127 @@ fn replaced(text: &str, values: &[(&str, String)]) -> String {
     out.push_str(rest);
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const FILL: Fill = Fill {
+        level: 4,
+        seconds: 1.5,
+        seed: u64::MAX,
+    };
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    fn env(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn placeholders_are_replaced_in_words_and_in_env_values() {
+        let filled = fill(
+            &words(&["sort", "--parallel={level}", "{seconds}{seed}"]),
+            &env(&[("OMP_NUM_THREADS", "{level}")]),
+            &FILL,
+        )
+        .unwrap();
+        assert_eq!(
+            filled.words,
+            ["sort", "--parallel=4", "1.518446744073709551615"]
+        );
+        assert_eq!(
+            filled.env,
+            env(&[
+                ("OMP_NUM_THREADS", "4"),
+                ("PLIMSOLL_LEVEL", "4"),
+                ("PLIMSOLL_SECONDS", "1.5"),
+                ("PLIMSOLL_SEED", "18446744073709551615"),
+            ])
+        );
+    }
+
+    #[test]
+    fn unknown_braces_stay_as_they_are() {
+        let given = words(&["awk", "{print $1}", "{levels}", "{", "{{level}}", "}{é"]);
+        let filled = fill(&given, &BTreeMap::new(), &FILL).unwrap();
+        assert_eq!(
+            filled.words,
+            ["awk", "{print $1}", "{levels}", "{", "{4}", "}{é"]
+        );
+    }
+
+    #[test]
+    fn seconds_never_have_an_exponent() {
+        let tiny = Fill {
+            seconds: 1e-7,
+            ..FILL
+        };
+        let filled = fill(&words(&["{seconds}"]), &BTreeMap::new(), &tiny).unwrap();
+        assert_eq!(filled.words, ["0.0000001"]);
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_refused_by_name() {
+        let run = |given: &[&str], pairs: &[(&str, &str)], with: Fill| {
+            fill(&words(given), &env(pairs), &with)
+        };
+        assert_eq!(run(&[], &[], FILL), Err(WorkloadError::NoCommand));
+        assert_eq!(run(&["", "x"], &[], FILL), Err(WorkloadError::NoCommand));
+        assert_eq!(
+            run(&["a"], &[], Fill { level: 0, ..FILL }),
+            Err(WorkloadError::LevelZero)
+        );
+        for seconds in [0.0, -1.0, f64::INFINITY] {
+            assert_eq!(
+                run(&["a"], &[], Fill { seconds, ..FILL }),
+                Err(WorkloadError::BadWindow(seconds))
+            );
+        }
+        let nan = Fill {
+            seconds: f64::NAN,
+            ..FILL
+        };
+        assert!(run(&["a"], &[], nan).is_err());
+        for name in ["", "A=B", "A\0"] {
+            assert_eq!(
+                run(&["a"], &[(name, "1")], FILL),
+                Err(WorkloadError::BadEnvName(name.to_owned()))
+            );
+        }
+        assert_eq!(
+            run(&["a"], &[("PLIMSOLL_SEED", "1")], FILL),
+            Err(WorkloadError::ReservedEnv("PLIMSOLL_SEED".to_owned()))
+        );
+        let nul = Err(WorkloadError::Nul("b\0".to_owned()));
+        assert_eq!(run(&["a", "b\0"], &[], FILL), nul);
+        assert_eq!(run(&["a"], &[("B", "b\0")], FILL), nul);
+    }
+
+    proptest! {
+        /// The oracle replaces one after the other, which is the same because values have no braces.
+        #[test]
+        fn filling_equals_replacing_one_after_the_other(
+            text in "([{}a-c]|\\{level\\}|\\{seconds\\}|\\{seed\\}|\\{other\\}|é){0,20}",
+            level in 1u32..,
+            seconds in 1e-9..1e9,
+            seed: u64,
+        ) {
+            let with = Fill { level, seconds, seed };
+            let filled = fill(&[format!("x{text}")], &BTreeMap::new(), &with).unwrap();
+            let expected = format!("x{text}")
+                .replace("{level}", &level.to_string())
+                .replace("{seconds}", &seconds.to_string())
+                .replace("{seed}", &seed.to_string());
+            prop_assert_eq!(&filled.words[0], &expected);
+            prop_assert_eq!(filled.env["PLIMSOLL_SECONDS"].parse::<f64>().unwrap(), seconds);
+        }
+    }
+}

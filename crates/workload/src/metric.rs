@@ -78,3 +78,81 @@ impl FromStr for Metric {
         Self::new(pattern)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn figure(pattern: &str, output: &str) -> Result<f64, WorkloadError> {
+        Metric::new(pattern)?.figure(output)
+    }
+
+    #[test]
+    fn the_first_group_of_the_last_match_counts() {
+        let output = "rate: 1.5 op/s\nrate: 2.5e3 op/s\nbye\n";
+        assert_eq!(figure("rate: (\\S+) (\\S+)", output), Ok(2500.0));
+    }
+
+    #[test]
+    fn without_a_group_the_whole_match_counts() {
+        assert_eq!(figure("[0-9]+$", "a 1\nb 22\nc"), Ok(22.0));
+    }
+
+    #[test]
+    fn a_pattern_that_is_no_regex_names_the_option() {
+        let error = Metric::new("rate: (").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "--metric \"rate: (\" is not a regular expression: unclosed group"
+        );
+    }
+
+    #[test]
+    fn a_pattern_that_matches_nothing_names_the_option() {
+        let error = figure("x", "y").unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("--metric \"x\" matches nothing")
+        );
+    }
+
+    #[test]
+    fn what_is_not_a_positive_number_is_shown() {
+        for (pattern, output) in [
+            ("rate: (.*)", "rate: fast"),
+            ("rate: (.*)", "rate: inf"),
+            ("rate: (.*)", "rate: NaN"),
+            ("rate: (.*)", "rate: 0"),
+            ("rate: (.*)", "rate: -3"),
+            ("rate: ([0-9]+)?", "rate: 1\nrate: x"),
+            ("[0-9]*", "12\n"),
+        ] {
+            let error = figure(pattern, output);
+            assert!(
+                matches!(error, Err(WorkloadError::NotAFigure { .. })),
+                "{output}: {error:?}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_patterns_and_output_never_panic(pattern in ".{0,12}", output in ".{0,40}") {
+            if let Ok(metric) = Metric::new(&pattern) {
+                let _ = metric.figure(&output);
+            }
+        }
+
+        #[test]
+        fn any_positive_number_is_found(figures in prop::collection::vec(1e-9..1e9f64, 1..5)) {
+            let output: String = figures.iter().map(|f| format!("rate={f}\nnoise 7\n")).collect();
+            prop_assert_eq!(
+                Metric::new("^rate=(.+)$").unwrap().figure(&output).ok(),
+                figures.last().copied()
+            );
+        }
+    }
+}
