@@ -1,0 +1,16 @@
+defmodule Plimsoll.MixProject do
+  use Mix.Project
+
+  def project do
+    [
+      app: :plimsoll,
+      version: "0.1.0",
+      elixir: "~> 1.14",
+      description: "The BEAM side of Plimsoll: workloads and the native library's Elixir face",
+      deps: []
+    ]
+  end
+
+  # Neither `elixir` nor `logger` is started for a workload, and nothing here needs them running.
+  def application, do: [extra_applications: []]
+end
