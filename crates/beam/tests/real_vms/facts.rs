@@ -1,15 +1,13 @@
 //! What the agent says is what the VM says of itself, and only the intended VM says it.
 
-mod support;
-
 use std::io::Write;
 use std::process::Stdio;
 
+use crate::support::{command, facts_where, observe, until};
 use plimsoll_beam::Session;
 use plimsoll_schema::BindType;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use support::{command, facts_where, observe, until};
 
 const PRINT_BINDINGS: &str = "io:format(\"~p ~w\", [erlang:system_info(scheduler_bind_type), \
      tuple_to_list(erlang:system_info(scheduler_bindings))])";

@@ -1,14 +1,12 @@
 //! Every way in which people start a VM: the agent gets in, and nobody sees it.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::support::{command, observe, same_output_with_agent};
 use plimsoll_beam::Session;
 use plimsoll_schema::VmFacts;
-use support::{command, observe, same_output_with_agent};
 
 fn erl(expression: &str) -> Command {
     command(&["erl", "-noshell", "-eval", expression])
