@@ -10,7 +10,7 @@ const MOST: usize = 1_000;
 
 /// The fewest blocks with which any claim is possible: the smallest n whose most extreme p-value,
 /// 2 ÷ 2ⁿ, reaches `error_rate` ÷ `effects`. With fewer, [`paired_effects`](crate::paired_effects)
-/// gives no interval.
+/// gives no interval. A rate that no number of blocks reaches gives 1 000.
 pub fn minimum_blocks(effects: usize, error_rate: f64) -> usize {
     let rate = error_rate / effects.max(1) as f64;
     (1..MOST)

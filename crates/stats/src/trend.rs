@@ -27,6 +27,10 @@ pub struct Drift {
 /// `None` = nothing seen, or fewer than six values. Of steady series at most [`DRIFT_RATE`] are
 /// flagged: half of it goes to the trend, half to the change point.
 ///
+/// One arm and level has as few values as there are blocks: below a dozen only trends can be seen, no
+/// change point however clear. All runs of a session together, each divided by the median of its arm
+/// and level, make one long series that sees much smaller drifts, at the same rate once for the session.
+///
 /// Sources: Mann, Econometrica 13, 1945, and Kendall, "Rank Correlation Methods", 1975 (trend, with
 /// variance for ties); Sen, JASA 63, 1968 (slope); Pettitt, Applied Statistics 28, 1979 (change point;
 /// its p-value here from random permutations, for Pettitt's approximation cannot reach 1 % at ten

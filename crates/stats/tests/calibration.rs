@@ -66,8 +66,8 @@ fn a_single_comparison_errs_exactly_as_often_as_its_null_distribution_says() {
 }
 
 #[test]
-fn twice_the_blocks_find_it_among_slow_outliers_too() {
-    let figures = calibrate(400, 2 * default_blocks(3, ERROR_RATE), 3, ERROR_RATE, 1);
+fn three_times_the_blocks_find_it_among_slow_outliers_too() {
+    let figures = calibrate(400, 3 * default_blocks(3, ERROR_RATE), 3, ERROR_RATE, 1);
     assert!(figures.power["slow outliers"] >= 0.9, "{figures:#?}");
 }
 
