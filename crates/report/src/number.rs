@@ -10,13 +10,17 @@ pub const NOT_AVAILABLE: &str = "not available";
 
 const NBSP: char = '\u{a0}';
 
-/// Decimals after the point that show an uncertainty of `half_width` with two significant digits,
-/// 0 to 9. That is the usual rule for stating a measurement with its uncertainty (GUM 7.2.6).
+/// Decimals after the point that `half_width` supports, 0 to 9: two significant digits of it when
+/// it begins with 1 or 2, one otherwise, so that rounding adds at most about a fifth of it (the
+/// rule of GUM 7.2.6, in the spirit of the Particle Data Group's).
 pub fn decimals(half_width: f64) -> usize {
     if !half_width.is_finite() || half_width <= 0.0 {
         return 3;
     }
-    (1 - half_width.log10().floor() as i64).clamp(0, 9) as usize
+    let magnitude = half_width.log10().floor();
+    let leading = half_width / 10f64.powf(magnitude);
+    let digits = if leading < 3.0 { 1.0 } else { 0.0 };
+    (digits - magnitude).clamp(0.0, 9.0) as usize
 }
 
 /// `x` with so many digits after the point and thousands set apart.

@@ -5,7 +5,7 @@ use plimsoll_schema::{
     Machine, MachineSource, Run, RunStatus, ThreadType,
 };
 
-use crate::number::{count, percent, significant};
+use crate::number::{count, percent, ratio, significant};
 
 /// The plural by which people call a type of thread.
 pub fn threads(t: ThreadType) -> &'static str {
@@ -33,16 +33,28 @@ pub fn threads_role(t: ThreadType) -> &'static str {
     }
 }
 
-/// What an effect's interval allows to say, with the smallest effect it could have seen.
-pub fn conclusion(e: &Effect) -> String {
-    match e.conclusion {
-        Conclusion::Faster => "faster".to_owned(),
-        Conclusion::Slower => "slower".to_owned(),
-        Conclusion::NoDifferenceSeen => match e.smallest_detectable {
-            Some(d) => format!("no difference seen (≥ {} would have been)", percent(d)),
-            None => "no difference seen".to_owned(),
-        },
-        Conclusion::TooFewBlocks => "too few blocks to say".to_owned(),
+/// What an effect's interval allows to say.
+pub fn conclusion(c: Conclusion) -> &'static str {
+    match c {
+        Conclusion::Faster => "faster",
+        Conclusion::Slower => "slower",
+        Conclusion::NoDifferenceSeen => "no difference seen",
+        Conclusion::TooFewBlocks => "too few blocks",
+    }
+}
+
+/// The smallest true difference that an effect's blocks would have found: `≥ 1.4 %`.
+pub fn detects(e: &Effect) -> String {
+    e.smallest_detectable
+        .map_or("–".to_owned(), |d| format!("≥\u{a0}{}", percent(d)))
+}
+
+/// An arm's throughput as a multiple of its own at level 1: `19.2×`.
+pub fn speedup(x: &Efficiency) -> String {
+    match (x.speedup, &x.speedup_interval) {
+        (None, _) => "–".to_owned(),
+        (Some(s), Some(interval)) => format!("{}×", ratio(s, Some(interval))),
+        (Some(s), None) => format!("{}×", significant(s, 2)),
     }
 }
 
@@ -191,4 +203,19 @@ pub fn no_verdict(e: &Experiment) -> String {
                 .to_owned()
         }
     }
+}
+
+/// `text` without characters that would steer a terminal or reorder a line: names come from
+/// users, and escape sequences in them are not obeyed.
+pub fn clean(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\t' | '\r' => ' ',
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}' => {
+                '\u{fffd}'
+            }
+            c if c.is_control() => '\u{fffd}',
+            c => c,
+        })
+        .collect()
 }

@@ -66,13 +66,14 @@ pub fn calibration_text(c: &Calibration, width: usize) -> String {
                 percent(floor.pair_sd)
             ));
             page.item(&format!(
-                "ratio of the two: {} ({}), {}: {}",
+                "ratio of the two: {} ({}), {}: {}, {} would have been found",
                 ratio(e.ratio, e.interval.as_ref()),
                 e.interval
                     .as_ref()
                     .map_or(NOT_AVAILABLE.to_owned(), interval),
                 count(e.blocks, "block"),
-                words::conclusion(e)
+                words::conclusion(e.conclusion),
+                words::detects(e)
             ));
         }
     }

@@ -1,4 +1,4 @@
-use plimsoll_schema::{Effect, Efficiency, Experiment};
+use plimsoll_schema::{Effect, Experiment};
 
 use super::layout::{Align, Page};
 use super::map::advice;
@@ -68,7 +68,8 @@ fn effects(page: &mut Page, e: &Experiment) {
                 effect.interval.as_ref().map_or("–".to_owned(), interval),
                 p_value(effect.p_adjusted),
                 effect.blocks.to_string(),
-                words::conclusion(effect),
+                words::detects(effect),
+                words::conclusion(effect.conclusion).to_owned(),
             ]
         })
         .collect();
@@ -80,6 +81,7 @@ fn effects(page: &mut Page, e: &Experiment) {
             ("interval", Align::Right),
             ("p", Align::Right),
             ("blocks", Align::Right),
+            ("detects", Align::Right),
             ("conclusion", Align::Left),
         ],
         &rows,
@@ -90,15 +92,9 @@ fn effects(page: &mut Page, e: &Experiment) {
             words::arm_names(arm)
         ));
     }
-    let smallest = e.effects.iter().filter_map(|x| x.smallest_detectable);
-    let widest = smallest.fold(0.0, f64::max);
-    if widest > 0.0 {
-        page.item(&format!(
-            "a true difference of {} or more would have been found with 90 % probability at every \
-             level",
-            percent(widest)
-        ));
-    }
+    page.item(
+        "detects: the smallest true difference that so many blocks find with 90 % probability",
+    );
 }
 
 fn mechanisms(page: &mut Page, e: &Experiment) {
@@ -157,7 +153,7 @@ fn efficiency(page: &mut Page, e: &Experiment) {
                 x.level.to_string(),
                 ratio(x.ops_per_second, x.ops_interval.as_ref()),
                 x.ops_interval.as_ref().map_or("–".to_owned(), interval),
-                speedup_cell(x),
+                words::speedup(x),
                 words::efficiency(x).map_or("–".to_owned(), percent),
                 x.runs.to_string(),
             ]
@@ -178,12 +174,6 @@ fn efficiency(page: &mut Page, e: &Experiment) {
     if let Some(sentence) = words::scaling(e) {
         page.item(&sentence);
     }
-}
-
-fn speedup_cell(x: &Efficiency) -> String {
-    x.speedup.map_or("–".to_owned(), |s| {
-        format!("{}×", ratio(s, x.speedup_interval.as_ref()))
-    })
 }
 
 fn failures(page: &mut Page, e: &Experiment) {

@@ -1,5 +1,7 @@
 //! A page of text that is never wider than asked: headings, paragraphs, tables.
 
+use crate::words::clean;
+
 /// Narrower than this nothing readable can be set; smaller widths are treated as this.
 const MIN_WIDTH: usize = 40;
 
@@ -163,21 +165,6 @@ fn char_columns(c: char) -> usize {
         | 0x20000..=0x3fffd => 2,
         _ => 1,
     }
-}
-
-/// `text` without characters that would steer the terminal or reorder the line: names come from
-/// users, and escape sequences in them are not obeyed.
-pub fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\t' | '\r' => ' ',
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}' => {
-                '\u{fffd}'
-            }
-            c if c.is_control() => '\u{fffd}',
-            c => c,
-        })
-        .collect()
 }
 
 /// Lines of at most `width` columns; words longer than a line are cut.

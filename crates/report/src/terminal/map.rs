@@ -1,6 +1,6 @@
-use plimsoll_schema::{BindType, Finding, KernelSettings, Limits, Machine, MapReport};
+use plimsoll_schema::{Finding, KernelSettings, Limits, Machine, MapReport};
 
-use super::layout::{Align, Page, clean};
+use super::layout::{Align, Page};
 use super::machine;
 use crate::number::{NOT_AVAILABLE, fixed, percent};
 use crate::shape::cpu_list;
@@ -16,7 +16,7 @@ pub fn map_text(report: &MapReport, width: usize) -> String {
     let mut page = Page::new(width);
     let m = &report.machine;
     let model = m.cpu_model.as_deref().unwrap_or("CPU model unknown");
-    page.heading(&format!("{} ({})", clean(model), words::source(m)));
+    page.heading(&format!("{} ({})", model, words::source(m)));
     page.body(&words::parts(m));
     machine::draw(&mut page, m);
     distances(&mut page, m);
@@ -174,12 +174,10 @@ fn bindings(page: &mut Page, report: &MapReport) {
         ],
         &rows,
     );
-    for class in classes.iter().filter(|class| class.len() > 1) {
-        let names: Vec<&str> = class.iter().map(|b: &BindType| b.flag()).collect();
-        page.item(&format!(
-            "{}: one placement, CPU for CPU; a difference between them is noise",
-            names.join(" = ")
-        ));
+    if classes.iter().any(|class| class.len() > 1) {
+        page.item(
+            "= means one placement, CPU for CPU: a measured difference between them is noise",
+        );
     }
 }
 

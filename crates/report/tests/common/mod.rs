@@ -765,3 +765,32 @@ pub fn calibration() -> Calibration {
         }),
     }
 }
+
+/// Four arms on two cores, in which nothing differs: what most small machines will show.
+pub fn small() -> Experiment {
+    let mut e = build(&Plan {
+        machine: two_cores(),
+        arms: vec![
+            ("u", vec!["u"], 1.0),
+            (
+                "ts",
+                vec!["ns", "ts", "ps", "s", "nnts", "nnps", "tnnps", "db"],
+                1.001,
+            ),
+        ],
+        levels: vec![1, 2, 4],
+        blocks: 10,
+        unit: "loops",
+        workload: "nif-spin (fixture)",
+    });
+    let verdict = e.verdict.as_mut().unwrap();
+    verdict.sentence =
+        "Binding makes no difference here that 10 blocks could see: anything of 1.5 % \
+                        or more would have shown."
+            .to_owned();
+    verdict.notes = vec!["Keep the default: no flag is needed.".to_owned()];
+    verdict.launch.command = "mix run --no-halt".to_owned();
+    verdict.launch.verify = "erlang:system_info(scheduler_bind_type). says unbound".to_owned();
+    e.findings.clear();
+    e
+}
