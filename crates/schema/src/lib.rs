@@ -5,6 +5,7 @@
 //! facts only; the rooms that make and use them hold the behaviour.
 
 mod bind;
+mod capacity;
 mod cpuset;
 mod effect;
 mod experiment;
@@ -15,6 +16,7 @@ mod run;
 mod runs;
 
 pub use bind::{BindType, ParseBindTypeError};
+pub use capacity::{CapacityReport, CapacityRow, CapacityTable, Fits};
 pub use cpuset::{CpuSet, ParseCpuSetError};
 pub use effect::{Conclusion, Effect, Interval, Mechanism};
 pub use experiment::{
@@ -38,6 +40,7 @@ pub fn json_schemas() -> Vec<(&'static str, schemars::Schema)> {
         ("map", schemars::schema_for!(MapReport)),
         ("experiment", schemars::schema_for!(Experiment)),
         ("calibration", schemars::schema_for!(Calibration)),
+        ("capacity", schemars::schema_for!(CapacityReport)),
         ("runs", schemars::schema_for!(RunsList)),
         ("comparison", schemars::schema_for!(Comparison)),
     ]
