@@ -81,8 +81,13 @@ mod tests {
 
     #[test]
     fn default_blocks_are_as_many_as_needed() {
-        // The power at these and at one fewer, by the closed form or the calibration, is what makes
-        // them right; listed so that a change is seen.
+        let effect = 1.03_f64.ln() / (0.01 * 2.0_f64.sqrt());
+        for effects in [1, 2, 3, 6, 8, 9, 16, 32] {
+            // One fewer is too few, by the closed form; that these are enough is for the calibration.
+            let fewer = default_blocks(effects, 0.05) - 1;
+            assert_eq!(Null::new(fewer).critical(0.05 / effects as f64), Some(0));
+            assert!(normal::below(effect).powi(fewer as i32) < 0.9, "{effects}");
+        }
         let of = |effects| default_blocks(effects, 0.05);
         assert_eq!(
             [1, 2, 3, 6, 8, 9, 16, 32].map(of),

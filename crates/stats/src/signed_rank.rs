@@ -230,7 +230,7 @@ mod tests {
 
         #[test]
         fn ties_and_zeros_never_make_a_p_value_too_small(d in proptest::collection::vec(-3i32..4, 1..10)) {
-            // Break the ties towards either side: neither may look less clear than the tied data.
+            // Break the ties towards either side: the tied data may look no clearer than that.
             let d: Vec<f64> = d.into_iter().map(f64::from).collect();
             let n = d.len() as f64;
             let moved = |by: f64| -> Vec<f64> {
