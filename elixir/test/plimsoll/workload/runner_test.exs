@@ -1,8 +1,6 @@
 defmodule Plimsoll.Workload.RunnerTest do
   use ExUnit.Case, async: true
 
-  import ExUnit.CaptureLog
-
   alias Plimsoll.Workload.{Runner, Settings}
 
   # Reports every call to the process whose identifier is in the setting `seed`, and counts jobs in
@@ -48,9 +46,8 @@ defmodule Plimsoll.Workload.RunnerTest do
     test = self()
     counter = :counters.new(level, [:atomics])
     seconds = Keyword.get(options, :seconds, 0.05)
-    emit = Keyword.get(options, :emit, &send(test, {:event, &1}))
     settings = %Settings{level: level, seconds: seconds, seed: {test, job, counter}}
-    result = Runner.run(Fake, settings, emit)
+    result = Runner.run(Fake, settings, &send(test, {:event, &1}))
     {result, events(), counter}
   end
 
@@ -124,27 +121,31 @@ defmodule Plimsoll.Workload.RunnerTest do
 
   test "a job that fails ends the run with its reason, without a total" do
     job = fn
-      2, 3 -> raise "the job broke"
+      2, 3 -> exit("the job broke")
       _index, _done -> 1
     end
 
-    capture_log(fn ->
-      {result, events, _counter} = run(2, job, seconds: 60)
-      assert {:failed, message} = result
-      assert message =~ "the job broke"
-      refute Enum.any?(events, &match?({:done, _, _}, &1))
-      for pid <- workers(2), do: refute(Process.alive?(pid))
-      assert_received :cleanup
-    end)
-  end
-
-  test "an emit that fails ends the run with its reason, and the jobs with it" do
-    {result, [], _counter} = run(2, &busy/2, seconds: 60, emit: fn _event -> throw(:full) end)
+    {result, events, _counter} = run(2, job, seconds: 60)
     assert {:failed, message} = result
-    assert message =~ "fake failed"
-    assert message =~ ":full"
+    assert message =~ "the job broke"
+    refute Enum.any?(events, &match?({:done, _, _}, &1))
     for pid <- workers(2), do: refute(Process.alive?(pid))
     assert_received :cleanup
+  end
+
+  test "what emit raises ends the run and is raised, and nothing else is left" do
+    settings = %Settings{
+      level: 2,
+      seconds: 60,
+      seed: {self(), &busy/2, :counters.new(2, [:atomics])}
+    }
+
+    Process.flag(:trap_exit, true)
+    assert catch_throw(Runner.run(Fake, settings, fn _event -> throw(:full) end)) == :full
+    assert_received {:setup, 2}
+    for pid <- workers(2), do: refute(Process.alive?(pid))
+    assert_received :cleanup
+    assert {:links, []} = Process.info(self(), :links)
   end
 
   test "when the caller dies the run ends with it" do
