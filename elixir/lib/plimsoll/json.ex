@@ -45,6 +45,8 @@ defmodule Plimsoll.JSON do
   defp separated([first], encode), do: [encode.(first)]
   defp separated([first | rest], encode), do: [encode.(first), ?, | separated(rest, encode)]
 
+  defp separated(_improper, _encode), do: raise(ArgumentError, "JSON has no improper lists")
+
   defp escape(<<>>, done), do: :lists.reverse(done)
 
   defp escape(<<char::utf8, rest::binary>>, done) do

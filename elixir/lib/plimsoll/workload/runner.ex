@@ -29,28 +29,44 @@ defmodule Plimsoll.Workload.Runner do
   Runs `workload`, a module with the behaviour `Plimsoll.Workload`, and calls `emit` with every
   event, the last being `:done`; its figures are the sums of the samples'.
 
-  `emit` runs in the sampler. When a job or a callback fails, nothing further is emitted. On return
-  all processes of the run have ended.
+  `emit` runs in the calling process, so that the sampler never waits for output; events may
+  therefore come late, and their figures are still of the moment when they were read. When a job or
+  a callback fails, no `:done` is emitted; what `emit` raises is raised here. On return all
+  processes of the run have ended.
   """
   @spec run(module, Settings.t(), (event -> term)) :: :ok | refusal
   def run(workload, %Settings{} = settings, emit) do
     caller = self()
-    outcome = make_ref()
+    run = make_ref()
 
     body = fn ->
-      # Workers are linked so that none outlives the sampler; their failures arrive as messages.
+      # Linked processes end with the sampler, and it with the caller; their ends are messages.
       Process.flag(:trap_exit, true)
-      result = set_up_and_run(workload, settings, emit)
+      result = set_up_and_run(workload, settings, &send(caller, {run, :event, &1}))
       # The caller may trap exits: no message but the result must reach it.
       Process.unlink(caller)
-      send(caller, {outcome, result})
+      send(caller, {run, :result, result})
     end
 
-    {_sampler, monitor} = :erlang.spawn_opt(body, [:link, :monitor, priority: :high])
+    {sampler, monitor} = :erlang.spawn_opt(body, [:link, :monitor, priority: :high])
 
+    try do
+      pass_on(run, monitor, emit)
+    after
+      Process.unlink(sampler)
+      Process.exit(sampler, :shutdown)
+      Process.demonitor(monitor, [:flush])
+      await_end(sampler)
+    end
+  end
+
+  defp pass_on(run, monitor, emit) do
     receive do
-      {^outcome, result} ->
-        Process.demonitor(monitor, [:flush])
+      {^run, :event, event} ->
+        emit.(event)
+        pass_on(run, monitor, emit)
+
+      {^run, :result, result} ->
         result
 
       {:DOWN, ^monitor, :process, _sampler, reason} ->
@@ -93,8 +109,10 @@ defmodule Plimsoll.Workload.Runner do
 
     try do
       with :ok <- await_ready(go, settings.level) do
+        # Before the first process begins: no work is counted for which no time is.
+        begin = System.monotonic_time()
         Enum.each(workers, &send(&1, go))
-        sample(slots, settings, emit)
+        sample(slots, settings, begin, emit)
       end
     after
       Enum.each(workers, &Process.exit(&1, :kill))
@@ -117,8 +135,7 @@ defmodule Plimsoll.Workload.Runner do
     end
   end
 
-  defp sample(slots, settings, emit) do
-    begin = System.monotonic_time()
+  defp sample(slots, settings, begin, emit) do
     second = System.convert_time_unit(1, :second, :native)
     window = max(round(settings.seconds * second), 1)
     due = fn number -> begin + div(window * number, @samples) end
