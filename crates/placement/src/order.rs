@@ -18,15 +18,11 @@ pub fn order(machine: &Machine, bind: BindType) -> Option<Vec<u32>> {
 /// them in `erts/emulator/beam/erl_cpu_topology.c`.
 pub fn order_of(view: &[ErtsCpu], bind: BindType) -> Option<Vec<u32>> {
     let key = sort_key(bind)?;
-    let nodes = match bind {
-        BindType::Tnnps | BindType::Nnps | BindType::Nnts | BindType::Db => Nodes::Flat,
-        _ => Nodes::Nested,
-    };
     let mut cpus = view.to_vec();
     cpus.sort_unstable_by_key(|c| (c.processor, c.node, c.processor_node, c.core, c.thread));
     let mut placed: Vec<_> = cpus
         .iter()
-        .zip(sequence_numbers(&cpus, nodes))
+        .zip(sequence_numbers(&cpus, nodes_of(bind)))
         .map(|(cpu, numbers)| (key(numbers), cpu.logical.unsigned_abs()))
         .collect();
     placed.sort_by_key(|&(key, _)| key);
@@ -68,6 +64,13 @@ enum Nodes {
     Nested,
     /// One sequence of nodes, wherever they are.
     Flat,
+}
+
+fn nodes_of(bind: BindType) -> Nodes {
+    match bind {
+        BindType::Tnnps | BindType::Nnps | BindType::Nnts | BindType::Db => Nodes::Flat,
+        _ => Nodes::Nested,
+    }
 }
 
 /// Numbers the changes of one id along a sequence of CPUs: 0, 1, 2, …; −1 before the first.
@@ -140,4 +143,66 @@ fn sequence_numbers(cpus: &[ErtsCpu], nodes: Nodes) -> Vec<Numbers> {
             }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Topologies that the VM accepts: every package in one node, or in several inside it, or all
+    /// without nodes.
+    fn accepted() -> impl Strategy<Value = Vec<ErtsCpu>> {
+        let cpu = (0i32..4, 0i32..3, 0i32..3, 0i32..3);
+        (
+            any::<bool>(),
+            vec((any::<bool>(), 0i32..4), 4),
+            vec(cpu, 1..40),
+        )
+            .prop_map(|(numa, packages, cpus)| {
+                let places: BTreeSet<_> = cpus
+                    .into_iter()
+                    .map(|(processor, inner, core, thread)| {
+                        let (splits, outer) = packages[processor.unsigned_abs() as usize];
+                        let (node, processor_node) = match (numa, splits) {
+                            (false, _) => (-1, -1),
+                            (true, true) => (-1, inner),
+                            (true, false) => (outer, -1),
+                        };
+                        (node, processor, processor_node, core, thread)
+                    })
+                    .collect();
+                (0..)
+                    .zip(places)
+                    .map(
+                        |(logical, (node, processor, processor_node, core, thread))| ErtsCpu {
+                            node,
+                            processor,
+                            processor_node,
+                            core,
+                            thread,
+                            logical,
+                        },
+                    )
+                    .collect()
+            })
+    }
+
+    proptest! {
+        /// Equal keys would leave the order to the sorting algorithm, which in the VM is libc's.
+        #[test]
+        fn no_two_cpus_have_equal_keys(mut cpus in accepted()) {
+            cpus.sort_unstable_by_key(|c| (c.processor, c.node, c.processor_node, c.core, c.thread));
+            for bind in BindType::ALL {
+                let Some(key) = sort_key(bind) else { continue };
+                let numbers = sequence_numbers(&cpus, nodes_of(bind));
+                let keys: BTreeSet<_> = numbers.into_iter().map(key).collect();
+                prop_assert_eq!(keys.len(), cpus.len(), "{}", bind);
+            }
+        }
+    }
 }

@@ -136,14 +136,8 @@ fn without_numa_information_db_differs_from_ts() {
         cpu.node = None;
     }
     let machine = machine(&cpus);
-    assert_ne!(
-        order(&machine, BindType::Db),
-        order(&machine, BindType::Ts)
-    );
-    assert_eq!(
-        order(&machine, BindType::Db).unwrap()[..4],
-        [0, 4, 1, 5]
-    );
+    assert_ne!(order(&machine, BindType::Db), order(&machine, BindType::Ts));
+    assert_eq!(order(&machine, BindType::Db).unwrap()[..4], [0, 4, 1, 5]);
 }
 
 #[test]
