@@ -11,8 +11,8 @@ use crate::bench::{Request, carry_out};
 use crate::failure::Failure;
 use crate::output::{deliver, json, width};
 
-/// Simulated experiments for each figure: a standard error of 0.5 % at a rate of 5 %.
-const EXPERIMENTS: usize = 2000;
+/// Simulated experiments for each figure: a standard error of 0.2 % at a rate of 5 %.
+const EXPERIMENTS: usize = 10_000;
 /// Comparisons in each: two arms against the baseline at three levels.
 const EFFECTS: usize = 6;
 

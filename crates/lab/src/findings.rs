@@ -192,27 +192,23 @@ fn unsteady(experiment: &Experiment) -> Option<Finding> {
     })
 }
 
+/// One look at the whole session: every run in order, each against the median of its arm and level.
 fn drifting(experiment: &Experiment, figures: &Figures) -> Option<Finding> {
-    let mut evidence = Vec::new();
-    for arm in &experiment.arms {
-        for &level in &experiment.levels {
-            if let Some(drift) = drift(&figures.cell(&arm.name, level)) {
-                evidence.push(format!(
-                    "arm {}, level {level}: from run {} of {} on, {:+.1} %",
-                    arm.name,
-                    drift.change_at + 1,
-                    figures.cell(&arm.name, level).len(),
-                    100.0 * (drift.change_ratio - 1.0)
-                ));
-            }
-        }
-    }
-    (!evidence.is_empty()).then(|| {
-        finding(
-            "lab.drift",
-            "the machine's speed changed during the experiment".to_owned(),
-            evidence,
-            "ratios are paired inside blocks and stand; do not compare absolute figures of this session with others",
-        )
-    })
+    let mut runs: Vec<&Run> = good(experiment).collect();
+    runs.sort_by_key(|r| r.order);
+    let relative: Vec<f64> = runs
+        .iter()
+        .filter_map(|r| Some(r.ops_per_second? / median(&figures.cell(&r.arm, r.level))?))
+        .collect();
+    let drift = drift(&relative)?;
+    let total = drift.slope_per_run * relative.len() as f64;
+    Some(finding(
+        "lab.drift",
+        "the machine's speed changed during the experiment".to_owned(),
+        vec![
+            format!("by {:+.1} % from the first to the last of {} runs", 100.0 * total, relative.len()),
+            format!("most of it around run {}", drift.change_at + 1),
+        ],
+        "ratios are paired inside blocks and stand; do not compare absolute figures of this session with others",
+    ))
 }
