@@ -42,7 +42,7 @@ pub fn main(args: &RunsArgs) -> Result<ExitCode, Failure> {
                 Format::Json => json(&experiment),
                 Format::Csv => csv(&experiment),
                 Format::Html => {
-                    let map = map_report(experiment.machine.clone(), None, None).ok();
+                    let map = map_report(&experiment.machine, None, None).ok();
                     experiment_html(&experiment, map.as_ref())
                 }
             };
