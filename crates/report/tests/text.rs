@@ -92,6 +92,17 @@ fn a_list_of_runs_looks_as_expected_on_80_columns() {
 }
 
 #[test]
+fn a_comparison_looks_as_expected_on_80_columns() {
+    let mut other = common::experiment();
+    other.id = 13;
+    other.effects.remove(0);
+    other.settings.clear();
+    let text = compare_text(&common::experiment(), &other, 80);
+    assert_expected("compare.txt", &text);
+    assert!(text.contains("they differ in: settings"));
+}
+
+#[test]
 fn no_line_is_wider_than_the_terminal() {
     for width in [40, 60, 80, 132] {
         for (name, machine) in machines() {
@@ -102,6 +113,7 @@ fn no_line_is_wider_than_the_terminal() {
             experiment_text(&common::experiment(), width),
             experiment_text(&common::hostile(), width),
             calibration_text(&common::calibration(), width),
+            compare_text(&common::experiment(), &common::hostile(), width),
         ] {
             assert!(widest(&text) <= width, "at {width}:\n{text}");
         }
