@@ -275,8 +275,6 @@ pub fn map_of(machine: Machine) -> MapReport {
         order.sort_by_key(|p| key(p));
         order.iter().map(|p| Some(p.os_index)).collect()
     };
-    let core = |p: &Pu| p.core.unwrap_or(usize::MAX);
-    let _ = core;
     let ns = by(|p| (p.core.unwrap_or(usize::MAX), p.thread, 0));
     let ts = by(|p| (p.thread, p.core.unwrap_or(usize::MAX), 0));
     let nnts = by(|p| {
