@@ -10,6 +10,10 @@ use crate::host::Host;
 use crate::process::Family;
 use crate::threads::Threads;
 
+/// The sampling thread rests for so many times the CPU time of its last look: it takes at most one
+/// per cent of one CPU, however many threads there are.
+const PAUSE_PER_COST: u32 = 99;
+
 /// What a [`Watch`] saw.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Observation {
@@ -26,6 +30,11 @@ pub struct Observation {
 /// A thread of its own looks at them. Counters are differences of what the kernel counts anyway, so
 /// seldom looking loses nothing but the end of threads that end between two looks, and processes
 /// that start and end between two looks (their CPU time still counts as ours in `other_share`).
+///
+/// Cost: a look at a VM with 200 threads takes 2.1 ms of CPU time when they are idle and 6 ms when
+/// all of them have run since the last look; with 20 threads 0.4 and 1 ms (`examples/cost.rs`, a
+/// 2-CPU virtual machine). Threads that have not run are not read in full. The pause between looks
+/// grows with their cost, so that the sampler never takes more than 1 % of one CPU.
 #[derive(Debug)]
 pub struct Watch {
     shared: Arc<Shared>,
@@ -62,7 +71,8 @@ impl State {
 }
 
 impl Watch {
-    /// Watches process `pid` and all its descendants from now on, looking every `every`.
+    /// Watches process `pid` and all its descendants from now on, looking every `every`,
+    /// or less often when looks are expensive.
     ///
     /// # Errors
     /// [`ProbeError::NoProcess`] when there is no such process.
@@ -148,20 +158,35 @@ impl Shared {
     }
 
     fn sample_until_stopped(&self, every: Duration) {
+        let mut pause = every;
         let mut state = self.lock();
         loop {
             let (next, _) = self
                 .stopped
-                .wait_timeout_while(state, every, |state| !state.stop)
+                .wait_timeout_while(state, pause, |state| !state.stop)
                 .unwrap_or_else(PoisonError::into_inner);
             state = next;
             if state.stop {
                 return;
             }
+            let before = own_cpu_time();
             state.host.sample();
             state.look(false);
+            pause = every.max(own_cpu_time().saturating_sub(before) * PAUSE_PER_COST);
         }
     }
+}
+
+/// CPU time of the calling thread.
+fn own_cpu_time() -> Duration {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the record is ours; a failing call leaves the zeros in it.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    let part = |value: i64| u64::try_from(value).unwrap_or(0);
+    Duration::from_secs(part(time.tv_sec)) + Duration::from_nanos(part(time.tv_nsec))
 }
 
 /// The unit of times in `stat` files: 100 on every Linux that matters, but it may be asked.
