@@ -31,10 +31,11 @@ pub struct Observation {
 /// seldom looking loses nothing but the end of threads that end between two looks, and processes
 /// that start and end between two looks (their CPU time still counts as ours in `other_share`).
 ///
-/// Cost: a look at a VM with 200 threads takes 2.1 ms of CPU time when they are idle and 6 ms when
-/// all of them have run since the last look; with 20 threads 0.4 and 1 ms (`examples/cost.rs`, a
-/// 2-CPU virtual machine). Threads that have not run are not read in full. The pause between looks
-/// grows with their cost, so that the sampler never takes more than 1 % of one CPU.
+/// Cost: a look at a VM with 200 threads takes 2 to 2.5 ms of CPU time when they are idle and 6 to
+/// 9 ms when all of them have run since the last look; with 20 threads 0.4 and 1 ms
+/// (`examples/cost.rs`, a virtual machine with two CPUs). Threads that have not run are not read in
+/// full. The pause between looks grows with their cost, so that the sampler never takes more than
+/// 1 % of one CPU.
 #[derive(Debug)]
 pub struct Watch {
     shared: Arc<Shared>,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use plimsoll_probe::{ProbeError, Watch};
 use plimsoll_schema::ThreadType;
+use proptest::prelude::*;
 
 /// Starts a command that writes a line when it is ready, and waits for that line's first byte.
 fn start(words: &[&str]) -> Child {
@@ -156,4 +157,43 @@ fn what_a_kernel_does_not_count_is_none_and_not_zero() {
     assert_eq!(scheduler.voluntary_switches, None);
     assert_eq!(scheduler.run_delay_seconds, None);
     assert_eq!(observation.evidence.host, Default::default());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_bytes_in_any_file_crash_a_watch(
+        bytes in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..80), 12),
+        huge in any::<u64>(),
+    ) {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, bytes: &[u8]| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, bytes).unwrap();
+        };
+        let stat = |ticks: u64| {
+            let line = format!("7 (9_scheduler) R 1 7 7 0 -1 0 {ticks} 0 {ticks} 0 {ticks} {ticks} -4 7 20 0 1 0 99 0 0");
+            write("proc/7/stat", line.as_bytes());
+            write("proc/7/task/7/stat", line.as_bytes());
+            write("proc/7/task/7/schedstat", format!("{ticks} {ticks} {ticks}").as_bytes());
+            write("proc/stat", format!("cpu {ticks} {ticks} {ticks} {ticks} 0 0 0 {ticks}\ncpu0 1").as_bytes());
+        };
+        stat(0);
+        for (file, bytes) in [
+            "proc/7/task/7/status", "proc/7/task/7/sched", "proc/7/task/7/children", "proc/7/cgroup",
+            "proc/self/mountinfo", "proc/loadavg", "proc/vmstat", "proc/8/stat", "proc/7/task/8/stat",
+            "proc/7/task/8/schedstat", "proc/7/task/8/status", "proc/7/task/8/sched",
+        ].into_iter().zip(&bytes) {
+            write(file, bytes);
+        }
+        let watch = Watch::start_below(root.path(), 7, HOUR).unwrap();
+        stat(huge);
+        watch.begin_window();
+        stat(u64::MAX);
+        write("proc/7/task/8/stat", b"8 (x) R 7 7 7 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 99 0 0");
+        let observation = watch.finish();
+        prop_assert!(observation.evidence.threads.contains_key(&ThreadType::Scheduler));
+    }
 }
