@@ -1,5 +1,5 @@
 //! Runs a command with the agent and prints what the VM said of itself:
-//! `cargo run -p plimsoll-beam --example environment -- erl -noshell -eval 'halt()'`.
+//! `cargo run -p plimsoll-beam --example facts -- erl -noshell -eval 'halt()'`.
 
 use std::process::Command;
 
