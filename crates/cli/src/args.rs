@@ -178,7 +178,12 @@ pub struct CapacityArgs {
     #[arg(long, value_name = "P", default_value_t = 0.05)]
     pub risk: f64,
     /// Jobs per second from elsewhere, such as a published figure
-    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "experiment")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        conflicts_with = "experiment"
+    )]
     pub from_throughput: Vec<f64>,
     /// A claimed row to check, such as 1000=19.2m (may be repeated); exits with 1 on a contradiction
     #[arg(long, value_name = "N=TIME")]
@@ -265,7 +270,9 @@ fn time(text: &str) -> Result<Duration, String> {
         Err(_) => humantime::parse_duration(text).map_err(|e| e.to_string()),
     };
     match parsed {
-        Ok(time) if time < Duration::from_millis(50) => Err("that is too short to measure anything".to_owned()),
+        Ok(time) if time < Duration::from_millis(50) => {
+            Err("that is too short to measure anything".to_owned())
+        }
         Ok(time) => Ok(time),
         Err(why) => Err(format!("{why}; write it like 90s, 2m or 1m30s")),
     }

@@ -20,13 +20,22 @@ pub fn main(args: &BenchArgs) -> Result<ExitCode, Failure> {
     if !args.shown.quiet {
         eprintln!("simulating {EXPERIMENTS} experiments for each kind of noise");
     }
-    let mut calibration = calibration(EXPERIMENTS, EFFECTS, args.error_rate, args.seed.unwrap_or(1));
+    let mut calibration = calibration(
+        EXPERIMENTS,
+        EFFECTS,
+        args.error_rate,
+        args.seed.unwrap_or(1),
+    );
     if !args.shown.quiet {
         eprintln!("measuring this machine against itself: workload spin, two identical arms");
     }
     let experiment = a_against_a(args)?;
     calibration.noise_floor = noise_floor(&experiment);
-    let text = if args.shown.json { json(&calibration) } else { calibration_text(&calibration, width()) };
+    let text = if args.shown.json {
+        json(&calibration)
+    } else {
+        calibration_text(&calibration, width())
+    };
     deliver(&args.shown.output, &text)?;
     Ok(ExitCode::SUCCESS)
 }

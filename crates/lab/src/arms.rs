@@ -62,7 +62,10 @@ pub fn arms(requests: &[ArmRequest], machine: &Machine) -> Result<Vec<Arm>, Arms
         if arms.iter().any(|a| a.same_as.contains(&arm.name)) {
             return Err(ArmsError::Twice(arm.name));
         }
-        match arms.iter_mut().find(|a| a.bind.is_some() && arm.bind.is_some() && a.predicted == arm.predicted) {
+        match arms
+            .iter_mut()
+            .find(|a| a.bind.is_some() && arm.bind.is_some() && a.predicted == arm.predicted)
+        {
             Some(same) => same.same_as.push(arm.name),
             None => arms.push(arm),
         }

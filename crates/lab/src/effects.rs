@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use plimsoll_schema::{Conclusion, Effect, Efficiency, Experiment, Interval, RunStatus};
-use plimsoll_stats::{PairedEffect, median, median_interval, paired_effects, paired_ratio, paired_ratio_interval};
+use plimsoll_stats::{
+    PairedEffect, median, median_interval, paired_effects, paired_ratio, paired_ratio_interval,
+};
 
 /// Work per second of every run that gave a figure, by arm, level and block.
 pub(crate) struct Figures(BTreeMap<(String, u32), BTreeMap<usize, f64>>);
@@ -13,7 +15,10 @@ impl Figures {
         let mut figures: BTreeMap<_, BTreeMap<usize, f64>> = BTreeMap::new();
         for run in experiment.runs.iter().filter(|r| r.status == RunStatus::Ok) {
             if let Some(ops) = run.ops_per_second.filter(|x| x.is_finite() && *x > 0.0) {
-                figures.entry((run.arm.clone(), run.level)).or_default().insert(run.block, ops);
+                figures
+                    .entry((run.arm.clone(), run.level))
+                    .or_default()
+                    .insert(run.block, ops);
             }
         }
         Self(figures)
@@ -30,8 +35,12 @@ impl Figures {
     /// log(a ÷ b) for each block in which both gave a figure.
     pub(crate) fn log_ratios(&self, a: (&str, u32), b: (&str, u32)) -> Vec<f64> {
         let cell = |c: (&str, u32)| self.0.get(&(c.0.to_owned(), c.1));
-        let (Some(a), Some(b)) = (cell(a), cell(b)) else { return Vec::new() };
-        a.iter().filter_map(|(block, x)| b.get(block).map(|y| (x / y).ln())).collect()
+        let (Some(a), Some(b)) = (cell(a), cell(b)) else {
+            return Vec::new();
+        };
+        a.iter()
+            .filter_map(|(block, x)| b.get(block).map(|y| (x / y).ln()))
+            .collect()
     }
 }
 
@@ -42,10 +51,17 @@ pub(crate) fn effects(experiment: &Experiment, figures: &Figures) -> Vec<Effect>
         .arms
         .iter()
         .filter(|arm| &arm.name != baseline)
-        .flat_map(|arm| experiment.levels.iter().map(|level| (arm.name.as_str(), *level)))
+        .flat_map(|arm| {
+            experiment
+                .levels
+                .iter()
+                .map(|level| (arm.name.as_str(), *level))
+        })
         .collect();
-    let log_ratios: Vec<Vec<f64>> =
-        cells.iter().map(|&(arm, level)| figures.log_ratios((arm, level), (baseline, level))).collect();
+    let log_ratios: Vec<Vec<f64>> = cells
+        .iter()
+        .map(|&(arm, level)| figures.log_ratios((arm, level), (baseline, level)))
+        .collect();
     let estimates = paired_effects(&log_ratios, experiment.design.error_rate);
     cells
         .into_iter()
@@ -66,7 +82,11 @@ pub(crate) fn effects(experiment: &Experiment, figures: &Figures) -> Vec<Effect>
 }
 
 fn interval(estimate: &PairedEffect) -> Option<Interval> {
-    estimate.interval.map(|(low, high)| Interval { low, high, confidence: estimate.confidence })
+    estimate.interval.map(|(low, high)| Interval {
+        low,
+        high,
+        confidence: estimate.confidence,
+    })
 }
 
 fn conclusion(estimate: &PairedEffect) -> Conclusion {
@@ -86,9 +106,15 @@ pub(crate) fn efficiency(experiment: &Experiment, figures: &Figures) -> Vec<Effi
     for arm in &experiment.arms {
         for &level in &experiment.levels {
             let cell = figures.cell(&arm.name, level);
-            let Some(ops_per_second) = median(&cell) else { continue };
+            let Some(ops_per_second) = median(&cell) else {
+                continue;
+            };
             let against_one = figures.log_ratios((&arm.name, level), (&arm.name, 1));
-            let to_interval = |(low, high)| Interval { low, high, confidence: CONFIDENCE };
+            let to_interval = |(low, high)| Interval {
+                low,
+                high,
+                confidence: CONFIDENCE,
+            };
             rows.push(Efficiency {
                 arm: arm.name.clone(),
                 level,
@@ -109,6 +135,10 @@ pub(crate) fn efficiency(experiment: &Experiment, figures: &Figures) -> Vec<Effi
 /// CPUs that the experiment's process could use: those allowed, less what a quota takes.
 pub(crate) fn usable_cpus(experiment: &Experiment) -> u32 {
     let allowed = experiment.machine.counts.allowed.max(1) as u32;
-    let quota = experiment.machine.limits.as_ref().and_then(|l| l.quota_cpus);
+    let quota = experiment
+        .machine
+        .limits
+        .as_ref()
+        .and_then(|l| l.quota_cpus);
     quota.map_or(allowed, |q| allowed.min((q.ceil() as u32).max(1)))
 }

@@ -23,7 +23,7 @@ pub use analysis::analyse;
 pub use arms::{ArmRequest, ArmsError, arms};
 pub use calibrate::{calibration, noise_floor};
 pub use executor::{Executor, RunError};
-pub use process::{Programme, ProcessExecutor};
+pub use process::{ProcessExecutor, Programme};
 pub use runner::{Progress, RunnerError, Stop, run};
 pub use schedule::{Planned, block_count, schedule_block};
 pub use settings::settings;

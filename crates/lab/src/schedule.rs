@@ -85,14 +85,18 @@ mod tests {
 
     #[test]
     fn orders_are_numbered_through_all_blocks() {
-        let orders: Vec<usize> =
-            (0..3).flat_map(|b| schedule_block(7, 2, &[1, 2], b)).map(|p| p.order).collect();
+        let orders: Vec<usize> = (0..3)
+            .flat_map(|b| schedule_block(7, 2, &[1, 2], b))
+            .map(|p| p.order)
+            .collect();
         assert_eq!(orders, (0..12).collect::<Vec<_>>());
     }
 
     #[test]
     fn each_arm_comes_first_about_equally_often() {
-        let firsts = (0..2_000).filter(|b| schedule_block(1, 2, &[1], *b)[0].arm == 0).count();
+        let firsts = (0..2_000)
+            .filter(|b| schedule_block(1, 2, &[1], *b)[0].arm == 0)
+            .count();
         // Standard deviation of the count: sqrt(2000 ÷ 4) = 22.
         assert!(firsts.abs_diff(1_000) < 112, "{firsts}");
     }

@@ -13,14 +13,22 @@ pub(crate) fn verdict(experiment: &Experiment) -> Verdict {
     notes.extend(poor_scaling(experiment));
     notes.extend(mechanism_note(experiment));
     notes.extend(error_rate_note(experiment));
-    Verdict { sentence: sentence(experiment, winner), notes, launch: launch(experiment, winner) }
+    Verdict {
+        sentence: sentence(experiment, winner),
+        notes,
+        launch: launch(experiment, winner),
+    }
 }
 
 /// The arm to use: faster than the baseline at some level, slower at none; of several the one with
 /// the largest lower bound.
 fn winner(experiment: &Experiment) -> Option<&Arm> {
     let worst_gain = |arm: &Arm| -> Option<f64> {
-        let mine: Vec<&Effect> = experiment.effects.iter().filter(|e| e.arm == arm.name).collect();
+        let mine: Vec<&Effect> = experiment
+            .effects
+            .iter()
+            .filter(|e| e.arm == arm.name)
+            .collect();
         if mine.iter().any(|e| e.conclusion == Conclusion::Slower) {
             return None;
         }
@@ -42,8 +50,17 @@ fn sentence(experiment: &Experiment, winner: Option<&Arm>) -> String {
     if experiment.arms.len() < 2 {
         return only_one_arm(experiment);
     }
-    if experiment.effects.iter().all(|e| e.conclusion == Conclusion::TooFewBlocks) {
-        let blocks = experiment.effects.iter().map(|e| e.blocks).max().unwrap_or(0);
+    if experiment
+        .effects
+        .iter()
+        .all(|e| e.conclusion == Conclusion::TooFewBlocks)
+    {
+        let blocks = experiment
+            .effects
+            .iter()
+            .map(|e| e.blocks)
+            .max()
+            .unwrap_or(0);
         return format!(
             "{blocks} blocks are too few to claim anything at an error rate of {:.0} % over {}: \
              run at least {} (--blocks {}).",
@@ -80,7 +97,10 @@ fn only_one_arm(experiment: &Experiment) -> String {
             arm.same_as.join(", ")
         );
     }
-    let best = experiment.efficiency.iter().max_by(|a, b| a.ops_per_second.total_cmp(&b.ops_per_second));
+    let best = experiment
+        .efficiency
+        .iter()
+        .max_by(|a, b| a.ops_per_second.total_cmp(&b.ops_per_second));
     match best {
         Some(row) => format!(
             "Only one arm was run: it does at most {} {} per second, at level {}.",
@@ -94,15 +114,31 @@ fn only_one_arm(experiment: &Experiment) -> String {
 
 fn nothing_seen(experiment: &Experiment) -> String {
     let baseline = &experiment.design.baseline;
-    let seen = experiment.effects.iter().filter_map(|e| e.smallest_detectable).fold(0.0, f64::max);
+    let seen = experiment
+        .effects
+        .iter()
+        .filter_map(|e| e.smallest_detectable)
+        .fold(0.0, f64::max);
     let could = if seen > 0.0 {
-        format!("; a difference of {} or more would have been found", percent(seen))
+        format!(
+            "; a difference of {} or more would have been found",
+            percent(seen)
+        )
     } else {
         String::new()
     };
-    let blocks = experiment.effects.iter().map(|e| e.blocks).min().unwrap_or(0);
-    let others: Vec<String> =
-        experiment.arms.iter().filter(|a| &a.name != baseline).map(names).collect();
+    let blocks = experiment
+        .effects
+        .iter()
+        .map(|e| e.blocks)
+        .min()
+        .unwrap_or(0);
+    let others: Vec<String> = experiment
+        .arms
+        .iter()
+        .filter(|a| &a.name != baseline)
+        .map(names)
+        .collect();
     format!(
         "No difference between {baseline} and {} in {blocks} blocks{could}: keep {baseline}.",
         others.join(", ")
@@ -110,11 +146,19 @@ fn nothing_seen(experiment: &Experiment) -> String {
 }
 
 fn claim(experiment: &Experiment, effect: &Effect) -> String {
-    let arm = experiment.arms.iter().find(|a| a.name == effect.arm).map_or(effect.arm.clone(), names);
+    let arm = experiment
+        .arms
+        .iter()
+        .find(|a| a.name == effect.arm)
+        .map_or(effect.arm.clone(), names);
     let word = if effect.ratio >= 1.0 { "more" } else { "less" };
     let interval = effect.interval.map_or(String::new(), |i| {
         let (low, high) = ((i.low - 1.0).abs(), (i.high - 1.0).abs());
-        format!(" ({} to {})", percent(low.min(high)), percent(low.max(high)))
+        format!(
+            " ({} to {})",
+            percent(low.min(high)),
+            percent(low.max(high))
+        )
     });
     format!(
         "{arm} does {} {word} work than {} at level {}{interval}",
@@ -155,13 +199,15 @@ fn poor_scaling(experiment: &Experiment) -> Option<String> {
         .max_by_key(|row| row.level)?;
     let speedup = row.speedup.filter(|_| row.level > 1)?;
     let share = speedup / f64::from(row.usable_cpus);
+    // Said only if even the upper end of the interval is poor.
+    let at_best = row.speedup_interval.map_or(speedup, |i| i.high) / f64::from(row.usable_cpus);
     let fact = format!(
         "{} jobs run {} × as fast as one, on {}",
         row.level,
         significant(speedup),
         counted(row.usable_cpus as usize, "CPU")
     );
-    Some(if share < POOR_EFFICIENCY && row.usable_cpus > 1 {
+    Some(if at_best < POOR_EFFICIENCY && row.usable_cpus > 1 {
         format!("{fact}: find the serial part first; no placement makes up for it.")
     } else {
         format!("{fact} ({} of what they could give).", percent(share))
@@ -174,7 +220,10 @@ fn mechanism_note(experiment: &Experiment) -> Option<String> {
         .iter()
         .filter(|e| matches!(e.conclusion, Conclusion::Faster | Conclusion::Slower))
         .collect();
-    let explained = claims.iter().flat_map(|e| &e.mechanisms).find(|m| m.explains);
+    let explained = claims
+        .iter()
+        .flat_map(|e| &e.mechanisms)
+        .find(|m| m.explains);
     match (claims.is_empty(), explained) {
         (true, _) => None,
         (false, Some(m)) => Some(format!(
@@ -208,7 +257,9 @@ fn launch(experiment: &Experiment, winner: Option<&Arm>) -> LaunchLine {
         experiment.design.command.join(" ")
     };
     let bound = winner.filter(|arm| arm.bind.is_some());
-    let flags = winner.map(|arm| arm.vm_flags.join(" ")).filter(|flags| !flags.is_empty());
+    let flags = winner
+        .map(|arm| arm.vm_flags.join(" "))
+        .filter(|flags| !flags.is_empty());
     let command = match &flags {
         Some(flags) => format!("ERL_FLAGS=\"{flags}\" {command}"),
         None => format!("{command}   # no flag: the default was not beaten"),
@@ -235,15 +286,29 @@ fn launch(experiment: &Experiment, winner: Option<&Arm>) -> LaunchLine {
 }
 
 fn significant(x: f64) -> String {
-    let digits = if x.abs() >= 100.0 { 0 } else if x.abs() >= 10.0 { 1 } else { 2 };
+    let digits = if x.abs() >= 100.0 {
+        0
+    } else if x.abs() >= 10.0 {
+        1
+    } else {
+        2
+    };
     format!("{x:.digits$}")
 }
 
 fn percent(share: f64) -> String {
     let p = 100.0 * share;
-    if p >= 10.0 { format!("{p:.0} %") } else { format!("{p:.1} %") }
+    if p >= 10.0 {
+        format!("{p:.0} %")
+    } else {
+        format!("{p:.1} %")
+    }
 }
 
 fn counted(n: usize, thing: &str) -> String {
-    if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
+    if n == 1 {
+        format!("1 {thing}")
+    } else {
+        format!("{n} {thing}s")
+    }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use plimsoll_lab::{Executor, Planned, RunError};
 use plimsoll_schema::{
-    Arm, BindType, Counts, Design, Evidence, Experiment, ExperimentStatus, Machine, MachineSource, Run, RunStatus,
+    Arm, BindType, Counts, Design, Evidence, Experiment, ExperimentStatus, Machine, MachineSource,
+    Run, RunStatus,
 };
 
 pub fn arm(name: &str) -> Arm {
@@ -40,7 +41,10 @@ pub fn experiment(arms: &[&str], levels: &[u32], blocks: Option<usize>) -> Exper
         machine: Machine {
             source: MachineSource::Live,
             cpu_model: None,
-            counts: Counts { allowed: 2, ..Counts::default() },
+            counts: Counts {
+                allowed: 2,
+                ..Counts::default()
+            },
             packages: Vec::new(),
             numa_nodes: Vec::new(),
             l3_domains: Vec::new(),
