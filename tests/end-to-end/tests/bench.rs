@@ -293,7 +293,7 @@ fn stored_runs_are_listed_shown_compared_and_exported() {
         bench
             .run(&["runs", "compare", "1", "2"])
             .text()
-            .contains("not interleaved")
+            .contains("No claim follows from this")
     );
 
     let exported: Value =
