@@ -1,0 +1,2 @@
+//! room
+pub mod simd;
