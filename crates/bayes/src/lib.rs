@@ -8,8 +8,11 @@
 
 mod chain;
 mod compile;
+pub mod diagnostics;
 mod error;
 mod family;
+mod fit;
+mod fourier;
 mod model;
 mod op;
 mod program;
@@ -22,6 +25,7 @@ mod transform;
 pub use chain::{Chain, ChainSettings, Draws, MAX_DRAWS, Step};
 pub use compile::{MAX_DIMENSION, MAX_ITEMS, MAX_NUMBERS};
 pub use error::{ModelError, SampleError};
+pub use fit::{ESS_PER_CHAIN, Fit, RHAT_LIMIT, Summary, Warning};
 pub use model::{
     Argument, Array, Component, Data, Definition, Dimension, Family, Model, Operation, Parameter,
     Statement, Support,
