@@ -210,3 +210,92 @@ impl Family {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Family::*;
+
+    const CASES: [(Family, [f64; 3]); 15] = [
+        (Normal, [0.3, 1.7, 0.0]),
+        (HalfNormal, [1.3, 0.0, 0.0]),
+        (LogNormal, [0.2, 0.6, 0.0]),
+        (Cauchy, [0.5, 0.8, 0.0]),
+        (HalfCauchy, [1.5, 0.0, 0.0]),
+        (StudentT, [3.5, 0.4, 1.2]),
+        (Laplace, [0.3, 1.1, 0.0]),
+        (Logistic, [-0.4, 0.7, 0.0]),
+        (Uniform, [-1.0, 2.5, 0.0]),
+        (Exponential, [1.4, 0.0, 0.0]),
+        (Gamma, [2.3, 1.6, 0.0]),
+        (InverseGamma, [3.2, 2.1, 0.0]),
+        (Beta, [2.2, 3.1, 0.0]),
+        (BernoulliLogit, [0.7, 0.0, 0.0]),
+        (PoissonLog, [0.9, 0.0, 0.0]),
+    ];
+
+    /// The integral of the density over the real line through x = sinh(sinh t)-like stretching,
+    /// or the sum over the counts.
+    fn total(family: Family, p: [f64; 3]) -> f64 {
+        if matches!(family.domain(), Domain::Binary | Domain::Count) {
+            let last = if family == BernoulliLogit { 1 } else { 200 };
+            return (0..=last).map(|x| family.term(f64::from(x), p).log.exp()).sum();
+        }
+        let h = 1e-4;
+        // x = sinh(t)·(1 + …): sinh reaches far enough for Cauchy tails of 1e-9.
+        (-240_000..=240_000)
+            .map(|i| {
+                let t = (f64::from(i) + 0.5) * h;
+                family.term(t.sinh(), p).log.exp() * t.cosh() * h
+            })
+            .filter(|v| v.is_finite())
+            .sum()
+    }
+
+    #[test]
+    fn every_density_integrates_to_one() {
+        for (family, p) in CASES {
+            let total = total(family, p);
+            assert!((total - 1.0).abs() < 2e-4, "{family:?}: {total}");
+        }
+    }
+
+    #[test]
+    fn every_derivative_equals_finite_differences() {
+        for (family, p) in CASES {
+            for x in [0.15, 0.4, 0.85, 1.0, 2.0] {
+                let fits = family.domain().contains(x)
+                    && !(family == Laplace && (x - p[0]).abs() < 0.01);
+                if !fits {
+                    continue;
+                }
+                let term = family.term(x, p);
+                let h = 1e-5;
+                let close = |got: f64, above: Term, below: Term| {
+                    let want = (above.log - below.log) / (2.0 * h);
+                    assert!((got - want).abs() < 1e-6 * want.abs().max(1.0), "{family:?} at {x}: {got} {want}");
+                };
+                if !matches!(family.domain(), Domain::Binary | Domain::Count) {
+                    close(term.by_value, family.term(x + h, p), family.term(x - h, p));
+                }
+                for i in 0..family.arity() {
+                    let moved = |d: f64| {
+                        let mut q = p;
+                        q[i] += d;
+                        family.term(x, q)
+                    };
+                    close(term.by_arg[i], moved(h), moved(-h));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn outside_of_its_support_a_density_is_zero() {
+        for (family, x) in [(HalfNormal, -0.1), (HalfCauchy, -0.1), (Exponential, -1.0), (Gamma, -1.0),
+            (InverseGamma, 0.0), (LogNormal, 0.0), (Beta, 1.0), (Uniform, 2.6)] {
+            let p = CASES.iter().find(|c| c.0 == family).unwrap().1;
+            assert_eq!(family.term(x, p).log, f64::NEG_INFINITY, "{family:?}");
+        }
+    }
+}

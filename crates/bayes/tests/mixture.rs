@@ -12,6 +12,8 @@ use rand_pcg::Pcg64;
 
 const D: usize = 8;
 const CHAINS: u64 = 24;
+/// Groups of draws, each with its own proposal.
+const GROUPS: usize = 48;
 const POINTS: [f64; 7] = [-1.5, -0.8, -0.3, 0.0, 0.3, 0.8, 1.5];
 /// Degrees of freedom of the proposals: heavier tails than the posterior's.
 const NU: f64 = 6.0;
@@ -27,10 +29,44 @@ struct Proposal {
     /// Lower Cholesky factor of the scale matrix.
     factor: [[f64; D]; D],
     log_constant: f64,
+    weight: f64,
+}
+
+/// The draws in groups of neighbours (k-means on standardised coordinates): the modes are bent,
+/// so one proposal a mode fits badly.
+fn groups(draws: &[[f64; D]], k: usize) -> Vec<Vec<[f64; D]>> {
+    let n = draws.len() as f64;
+    let scale: [f64; D] = std::array::from_fn(|i| {
+        let mean = draws.iter().map(|d| d[i]).sum::<f64>() / n;
+        (draws.iter().map(|d| (d[i] - mean).powi(2)).sum::<f64>() / n).sqrt()
+    });
+    let distance = |a: &[f64; D], b: &[f64; D]| -> f64 {
+        (0..D).map(|i| ((a[i] - b[i]) / scale[i]).powi(2)).sum()
+    };
+    let mut centres: Vec<[f64; D]> = (0..k).map(|j| draws[j * draws.len() / k]).collect();
+    let mut groups = Vec::new();
+    for _ in 0..15 {
+        groups = vec![Vec::new(); k];
+        for d in draws {
+            let nearest = (0..k)
+                .min_by(|a, b| distance(d, &centres[*a]).total_cmp(&distance(d, &centres[*b])))
+                .unwrap();
+            groups[nearest].push(*d);
+        }
+        for (centre, group) in centres.iter_mut().zip(&groups) {
+            if !group.is_empty() {
+                let m = group.len() as f64;
+                *centre = std::array::from_fn(|i| group.iter().map(|d| d[i]).sum::<f64>() / m);
+            }
+        }
+    }
+    groups.retain(|g| g.len() >= 8 * D);
+    groups
 }
 
 impl Proposal {
-    fn fit(draws: &[[f64; D]]) -> Self {
+    /// `weight` is the share of the samples that come from this one.
+    fn fit(draws: &[[f64; D]], weight: f64) -> Self {
         let n = draws.len() as f64;
         let mean = std::array::from_fn(|i| draws.iter().map(|d| d[i]).sum::<f64>() / n);
         let mut factor = [[0.0; D]; D];
@@ -43,8 +79,8 @@ impl Proposal {
             }
         }
         // The constant that all proposals share is left out.
-        let log_constant = -(0..D).map(|i| factor[i][i].ln()).sum::<f64>();
-        Proposal { mean, factor, log_constant }
+        let log_constant = weight.ln() - (0..D).map(|i| factor[i][i].ln()).sum::<f64>();
+        Proposal { mean, factor, log_constant, weight }
     }
 
     fn draw(&self, rng: &mut Pcg64) -> [f64; D] {
@@ -86,19 +122,24 @@ struct Reference {
 }
 
 fn importance(data: &Data, draws: &[Draws]) -> Reference {
-    let proposals: Vec<Proposal> = draws
-        .iter()
-        .map(|c| {
-            let free: Vec<[f64; D]> = c.values.chunks_exact(D).map(free).collect();
-            Proposal::fit(&free)
-        })
-        .collect();
+    let all: Vec<[f64; D]> =
+        draws.iter().flat_map(|c| c.values.chunks_exact(D).map(free)).collect();
+    let groups = groups(&all, GROUPS);
+    let total: usize = groups.iter().map(Vec::len).sum();
+    let proposals: Vec<Proposal> =
+        groups.iter().map(|g| Proposal::fit(g, g.len() as f64 / total as f64)).collect();
+    let mut cumulative = Vec::new();
+    for p in &proposals {
+        cumulative.push(cumulative.last().unwrap_or(&0.0) + p.weight);
+    }
     let mut rng = Pcg64::seed_from_u64(99);
     let n = 60_000;
     let mut logs = Vec::with_capacity(n);
     let mut values = Vec::with_capacity(n);
     for i in 0..n {
-        let u = proposals[i % proposals.len()].draw(&mut rng);
+        let at = (i as f64 + 0.5) / n as f64;
+        let which = cumulative.iter().position(|c| at < *c).unwrap_or(proposals.len() - 1);
+        let u = proposals[which].draw(&mut rng);
         let p: Vec<f64> =
             (0..D).map(|k| if (1..4).contains(&k) { u[k].exp() } else { u[k] }).collect();
         let target = plain("M5", data, &p) + u[1] + u[2] + u[3];
