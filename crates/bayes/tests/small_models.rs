@@ -149,7 +149,7 @@ fn random_model(rng: &mut Pcg64) -> (Model, Data) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn gradients_of_random_models_equal_finite_differences(seed: u64) {
