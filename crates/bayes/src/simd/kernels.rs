@@ -61,10 +61,16 @@ impl<L: Lanes, const K: usize> Mixture<L, K> {
     #[inline(always)]
     fn new(constant: &[f64], mean: &[f64], precision: &[f64]) -> Self {
         let zero = L::splat(0.0);
+        let mut own = [[zero; K]; 3];
+        for k in 0..K {
+            own[0][k] = L::splat(constant[k]);
+            own[1][k] = L::splat(mean[k]);
+            own[2][k] = L::splat(-0.5 * precision[k]);
+        }
         Mixture {
-            constant: std::array::from_fn(|k| L::splat(constant[k])),
-            mean: std::array::from_fn(|k| L::splat(mean[k])),
-            half_precision: std::array::from_fn(|k| L::splat(-0.5 * precision[k])),
+            constant: own[0],
+            mean: own[1],
+            half_precision: own[2],
             r: [zero; K],
             rd: [zero; K],
             rd2: [zero; K],
@@ -77,17 +83,19 @@ impl<L: Lanes, const K: usize> Mixture<L, K> {
     #[inline(always)]
     fn add(&mut self, y: L, mask: Option<L>) {
         let one = L::splat(1.0);
-        let d: [L; K] = std::array::from_fn(|k| y.sub(self.mean[k]));
-        let l: [L; K] = std::array::from_fn(|k| {
-            d[k].mul(d[k]).fma(self.half_precision[k], self.constant[k])
-        });
-        let mut max = l[0];
-        for term in &l[1..] {
-            max = max.max(*term);
+        // Loops, not closures: a closure is a function of its own, without the target features.
+        let (mut d, mut e) = ([y; K], [y; K]);
+        for k in 0..K {
+            d[k] = y.sub(self.mean[k]);
+            e[k] = d[k].mul(d[k]).fma(self.half_precision[k], self.constant[k]);
         }
-        let e: [L; K] = std::array::from_fn(|k| exp_nonpositive(l[k].sub(max)));
-        let mut total = e[0];
-        for term in &e[1..] {
+        let mut max = e[0];
+        for term in e {
+            max = max.max(term);
+        }
+        let mut total = L::splat(0.0);
+        for term in &mut e {
+            *term = exp_nonpositive(term.sub(max));
             total = total.add(*term);
         }
         let mut scale = one.div(total);

@@ -47,12 +47,11 @@ fn exp_reduced<L: Lanes>(x: L) -> (L, L) {
     let r = k.fma(L::splat(-LN2_LOW), r);
     let r2 = r.mul(r);
     // Estrin's scheme: half the latency of Horner's.
-    let c = |i: usize| L::splat(EXP[i]);
-    let p01 = c(1).fma(r, c(0));
-    let p23 = c(3).fma(r, c(2));
-    let p45 = c(5).fma(r, c(4));
-    let p67 = c(7).fma(r, c(6));
-    let p89 = c(9).fma(r, c(8));
+    let p01 = L::splat(EXP[1]).fma(r, L::splat(EXP[0]));
+    let p23 = L::splat(EXP[3]).fma(r, L::splat(EXP[2]));
+    let p45 = L::splat(EXP[5]).fma(r, L::splat(EXP[4]));
+    let p67 = L::splat(EXP[7]).fma(r, L::splat(EXP[6]));
+    let p89 = L::splat(EXP[9]).fma(r, L::splat(EXP[8]));
     let r4 = r2.mul(r2);
     let low = p23.fma(r2, p01);
     let high = p67.fma(r2, p45);
@@ -88,11 +87,10 @@ fn log_normal<L: Lanes>(x: L) -> L {
     let s = f.div(f.add(L::splat(2.0)));
     let z = s.mul(s);
     let z2 = z.mul(z);
-    let c = |i: usize| L::splat(LOG[i]);
-    let p01 = c(1).fma(z, c(0));
-    let p23 = c(3).fma(z, c(2));
-    let p45 = c(5).fma(z, c(4));
-    let r = c(6).fma(z2, p45).fma(z2, p23).fma(z2, p01).mul(z);
+    let p01 = L::splat(LOG[1]).fma(z, L::splat(LOG[0]));
+    let p23 = L::splat(LOG[3]).fma(z, L::splat(LOG[2]));
+    let p45 = L::splat(LOG[5]).fma(z, L::splat(LOG[4]));
+    let r = L::splat(LOG[6]).fma(z2, p45).fma(z2, p23).fma(z2, p01).mul(z);
     let half_square = f.mul(f).mul(L::splat(0.5));
     let tail = s.fma(half_square.add(r), e.mul(L::splat(LN2_LOW)));
     e.fma(L::splat(LN2_HIGH), f.sub(half_square.sub(tail)))
@@ -135,37 +133,47 @@ fn inv_logit_lanes<L: Lanes>(x: L) -> L {
     top.div(one.add(t))
 }
 
+/// A function of one register. A trait and not a closure: a closure is compiled as a function of
+/// its own, without the target features of its caller, and then every intrinsic is a call.
+trait Map {
+    fn apply<L: Lanes>(x: L) -> L;
+}
+
 #[inline(always)]
-fn map<L: Lanes>(x: &[f64], out: &mut [f64], f: impl Fn(L) -> L) {
+fn map<L: Lanes, M: Map>(x: &[f64], out: &mut [f64]) {
     let n = x.len().min(out.len());
     let (x, out) = (&x[..n], &mut out[..n]);
     let whole = n - n % L::N;
     for i in (0..whole).step_by(L::N) {
-        f(L::load(&x[i..])).store(&mut out[i..]);
+        M::apply(L::load(&x[i..])).store(&mut out[i..]);
     }
     if whole < n {
         let mut full = [0.0; 8];
-        f(L::load_partial(&x[whole..], 1.0)).store(&mut full);
+        M::apply(L::load_partial(&x[whole..], 1.0)).store(&mut full);
         out[whole..].copy_from_slice(&full[..n - whole]);
     }
 }
 
-#[inline(always)]
-fn exp_slice<L: Lanes>(x: &[f64], out: &mut [f64]) {
-    map::<L>(x, out, exp_lanes);
+macro_rules! slice_function {
+    ($kind:ident, $lanes:ident, $slice:ident) => {
+        struct $kind;
+        impl Map for $kind {
+            #[inline(always)]
+            fn apply<L: Lanes>(x: L) -> L {
+                $lanes(x)
+            }
+        }
+        #[inline(always)]
+        fn $slice<L: Lanes>(x: &[f64], out: &mut [f64]) {
+            map::<L, $kind>(x, out);
+        }
+    };
 }
-#[inline(always)]
-fn log_slice<L: Lanes>(x: &[f64], out: &mut [f64]) {
-    map::<L>(x, out, log_lanes);
-}
-#[inline(always)]
-fn log1p_slice<L: Lanes>(x: &[f64], out: &mut [f64]) {
-    map::<L>(x, out, log1p_lanes);
-}
-#[inline(always)]
-fn inv_logit_slice<L: Lanes>(x: &[f64], out: &mut [f64]) {
-    map::<L>(x, out, inv_logit_lanes);
-}
+
+slice_function!(Exp, exp_lanes, exp_slice);
+slice_function!(Log, log_lanes, log_slice);
+slice_function!(Log1p, log1p_lanes, log1p_slice);
+slice_function!(InvLogit, inv_logit_lanes, inv_logit_slice);
 
 dispatch! {
     /// eˣ of every element of `x`, written to `out` (the shorter length counts).
