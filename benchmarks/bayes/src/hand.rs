@@ -54,7 +54,11 @@ impl CpuLogpFunc for Model<'_> {
         if log.is_finite() { Ok(log) } else { Err(Never) }
     }
 
-    fn expand_vector<R: Rng + ?Sized>(&mut self, _: &mut R, u: &[f64]) -> Result<Vec<f64>, CpuMathError> {
+    fn expand_vector<R: Rng + ?Sized>(
+        &mut self,
+        _: &mut R,
+        u: &[f64],
+    ) -> Result<Vec<f64>, CpuMathError> {
         Ok(u.to_vec())
     }
 }
@@ -147,15 +151,30 @@ pub fn m5(y: &[f64], u: &[f64], g: &mut [f64]) -> f64 {
 
 /// One run of the hand-written program: constrained draws into flat storage, as ours. The seed,
 /// the random stream and the start are those of our `Chain`. Returns the gradients evaluated.
-pub fn run(f: Gradient, y: &[f64], seed: u64, warmup: u64, draws: usize, out: &mut Vec<f64>) -> u64 {
+pub fn run(
+    f: Gradient,
+    y: &[f64],
+    seed: u64,
+    warmup: u64,
+    draws: usize,
+    out: &mut Vec<f64>,
+) -> u64 {
     let mut model = Model { y, f };
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(0);
-    let start: Vec<f64> = (0..8).map(|_| 2.0 * (2.0 * rng.random::<f64>() - 1.0)).collect();
+    let start: Vec<f64> = (0..8)
+        .map(|_| 2.0 * (2.0 * rng.random::<f64>() - 1.0))
+        .collect();
     let mut unused = [0.0; 8];
     model.logp(&start, &mut unused).expect("a finite start");
-    let settings = DiagNutsSettings { num_tune: warmup, num_draws: draws as u64, ..Default::default() };
-    let mut chain = settings.new_chain(0, CpuMath::new(model), &mut rng).expect("valid settings");
+    let settings = DiagNutsSettings {
+        num_tune: warmup,
+        num_draws: draws as u64,
+        ..Default::default()
+    };
+    let mut chain = settings
+        .new_chain(0, CpuMath::new(model), &mut rng)
+        .expect("valid settings");
     chain.set_position(&start).expect("a finite start");
     out.clear();
     out.reserve(8 * draws);
@@ -164,7 +183,11 @@ pub fn run(f: Gradient, y: &[f64], seed: u64, warmup: u64, draws: usize, out: &m
         let (u, info) = chain.draw().expect("a draw");
         gradients += info.num_gradients;
         if i >= warmup as usize {
-            out.extend(u.iter().enumerate().map(|(i, u)| if (1..4).contains(&i) { u.exp() } else { *u }));
+            out.extend(
+                u.iter()
+                    .enumerate()
+                    .map(|(i, u)| if (1..4).contains(&i) { u.exp() } else { *u }),
+            );
         }
     }
     gradients

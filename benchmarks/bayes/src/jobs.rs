@@ -54,7 +54,8 @@ pub fn concurrent(model: &str, y: &[f64], blocks: usize) -> serde_json::Value {
     let iterations = (1e7 * job_time / JOBS as f64 / spin_time) as u64;
     let pieces = |_: usize| spin(iterations);
 
-    let (mut wall, mut cpu, mut rate, mut ceiling, mut free) = (vec![], vec![], vec![], vec![], vec![]);
+    let (mut wall, mut cpu, mut rate, mut ceiling, mut free) =
+        (vec![], vec![], vec![], vec![], vec![]);
     for i in 0..blocks {
         let one = || (queue(1, JOBS, work), queue(1, JOBS, pieces));
         let two = || (queue(2, JOBS, work), queue(2, JOBS, pieces));
@@ -97,6 +98,9 @@ pub fn instruments(model: &str, n: u64) -> serde_json::Value {
     let cpu = Spread::of(rounds.iter().map(|r| r.1).collect());
     println!("{n} M1 instruments on two threads, 5 rounds, seconds");
     println!("  wall  {wall:.2}    target under 3 for 1400");
-    println!("  CPU   {cpu:.2}    ({:.2} on each of two free cores)", cpu.median / 2.0);
+    println!(
+        "  CPU   {cpu:.2}    ({:.2} on each of two free cores)",
+        cpu.median / 2.0
+    );
     json!({"instruments": n, "wall_s": wall.json(), "cpu_s": cpu.json()})
 }

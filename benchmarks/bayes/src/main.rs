@@ -30,8 +30,14 @@ pub fn named(y: &[f64]) -> Data {
 /// One job: model and data to draws.
 pub fn job(model: &Model, data: &Data, seed: u64) -> Draws {
     let program = Arc::new(Program::compile(model, data).expect("a sound model"));
-    let settings = ChainSettings { seed, ..ChainSettings::default() };
-    Chain::new(program, settings).expect("a start").run().expect("a run")
+    let settings = ChainSettings {
+        seed,
+        ..ChainSettings::default()
+    };
+    Chain::new(program, settings)
+        .expect("a start")
+        .run()
+        .expect("a run")
 }
 
 /// A series for instrument `i`: three regimes as in M5, drawn by seed.
@@ -54,7 +60,13 @@ fn shared(directory: Option<&str>, model: &str) -> Vec<f64> {
     let read = |d: &str| {
         let text = std::fs::read_to_string(format!("{d}/data.json")).ok()?;
         let all: serde_json::Value = serde_json::from_str(&text).ok()?;
-        Some(all[model]["y"].as_array()?.iter().filter_map(|v| v.as_f64()).collect())
+        Some(
+            all[model]["y"]
+                .as_array()?
+                .iter()
+                .filter_map(|v| v.as_f64())
+                .collect(),
+        )
     };
     directory.and_then(read).unwrap_or_else(|| series(0))
 }
@@ -81,26 +93,42 @@ fn m1_against_hand_written(y: &[f64], pairs: usize) -> serde_json::Value {
     let ours = Spread::of(times.iter().map(|t| t.0 * 1e3).collect());
     let hand = Spread::of(times.iter().map(|t| t.1 * 1e3).collect());
     println!("M1, 500 + 500 draws, compile included, CPU ms of one run ({pairs} pairs)");
-    println!("  engine        {ours:.2}    {} gradients a run", ours_gradients / pairs as u64);
-    println!("  hand-written  {hand:.2}    {} gradients a run", hand_gradients / pairs as u64);
+    println!(
+        "  engine        {ours:.2}    {} gradients a run",
+        ours_gradients / pairs as u64
+    );
+    println!(
+        "  hand-written  {hand:.2}    {} gradients a run",
+        hand_gradients / pairs as u64
+    );
     println!("  ratio         {ratio:.2}    target at most 1.3");
     json!({"engine_ms": ours.json(), "hand_ms": hand.json(), "ratio": ratio.json(), "pairs": pairs})
 }
 
-fn gradients(y: &[f64], name: &str, text: &str, f: hand::Gradient, pairs: usize) -> serde_json::Value {
+fn gradients(
+    y: &[f64],
+    name: &str,
+    text: &str,
+    f: hand::Gradient,
+    pairs: usize,
+) -> serde_json::Value {
     let model: Model = serde_json::from_str(text).expect("the model");
     let program = Program::compile(&model, &named(y)).expect("a sound model");
     let mut workspace = program.workspace().expect("memory");
     let mut rng = ChaCha8Rng::seed_from_u64(7);
-    let points: Vec<[f64; 8]> =
-        (0..64).map(|_| std::array::from_fn(|_| rng.random::<f64>() * 2.0 - 1.0)).collect();
+    let points: Vec<[f64; 8]> = (0..64)
+        .map(|_| std::array::from_fn(|_| rng.random::<f64>() * 2.0 - 1.0))
+        .collect();
     // Both must compute the same thing, or the comparison means nothing.
     for u in &points {
         let (mut a, mut b) = ([0.0; 8], [0.0; 8]);
         let ours = program.log_density_gradient(&mut workspace, u, &mut a);
         let hand = f(y, u, &mut b);
         let close = |x: f64, y: f64| (x - y).abs() < 1e-9 * (1.0 + x.abs());
-        assert!(close(ours, hand) && a.iter().zip(&b).all(|(a, b)| close(*a, *b)), "{name} differs");
+        assert!(
+            close(ours, hand) && a.iter().zip(&b).all(|(a, b)| close(*a, *b)),
+            "{name} differs"
+        );
     }
     let n = 2_048;
     let mut gradient = [0.0; 8];
@@ -128,17 +156,31 @@ fn gradients(y: &[f64], name: &str, text: &str, f: hand::Gradient, pairs: usize)
     let ratio = Spread::of(times.iter().map(|(a, b)| b / a).collect());
     let ours = Spread::of(times.iter().map(|t| t.0 * 1e9).collect());
     let hand = Spread::of(times.iter().map(|t| t.1 * 1e9).collect());
-    println!("{name}, one gradient, CPU ns ({pairs} pairs of {n}), {}", program.instruction_set().name());
+    println!(
+        "{name}, one gradient, CPU ns ({pairs} pairs of {n}), {}",
+        program.instruction_set().name()
+    );
     println!("  engine        {ours:.0}");
     println!("  hand-written  {hand:.0}");
-    println!("  gradients per second, engine over hand-written  {ratio:.2}{}",
-        if name == "M5" { "    target at least 4" } else { "" });
+    println!(
+        "  gradients per second, engine over hand-written  {ratio:.2}{}",
+        if name == "M5" {
+            "    target at least 4"
+        } else {
+            ""
+        }
+    );
     json!({"engine_ns": ours.json(), "hand_ns": hand.json(), "ratio": ratio.json(), "pairs": pairs})
 }
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let value = |flag: &str| args.iter().position(|a| a == flag).and_then(|i| args.get(i + 1)).map(String::as_str);
+    let value = |flag: &str| {
+        args.iter()
+            .position(|a| a == flag)
+            .and_then(|i| args.get(i + 1))
+            .map(String::as_str)
+    };
     let quick = args.iter().any(|a| a == "--quick");
     let directory = value("--data");
     let scale = if quick { 5 } else { 1 };

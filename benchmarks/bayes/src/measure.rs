@@ -2,7 +2,10 @@
 
 /// CPU seconds of a clock: of the calling thread, or of the whole process.
 fn clock(id: libc::clockid_t) -> f64 {
-    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut t = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: `t` is a valid timespec, and both clocks exist on every Linux.
     unsafe { libc::clock_gettime(id, &mut t) };
     t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
@@ -38,7 +41,11 @@ impl Spread {
         values.sort_by(f64::total_cmp);
         let n = values.len();
         let median = (values[(n - 1) / 2] + values[n / 2]) / 2.0;
-        Spread { min: values[0], median, max: values[n - 1] }
+        Spread {
+            min: values[0],
+            median,
+            max: values[n - 1],
+        }
     }
 
     pub fn json(&self) -> serde_json::Value {
@@ -49,7 +56,11 @@ impl Spread {
 impl std::fmt::Display for Spread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let digits = f.precision().unwrap_or(3);
-        write!(f, "{:.digits$} ({:.digits$} … {:.digits$})", self.median, self.min, self.max)
+        write!(
+            f,
+            "{:.digits$} ({:.digits$} … {:.digits$})",
+            self.median, self.min, self.max
+        )
     }
 }
 

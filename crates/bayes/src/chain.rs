@@ -56,7 +56,9 @@ impl ChainSettings {
     fn check(&self) -> Result<(), SampleError> {
         let refuse = |words: &str| Err(SampleError::Setting(words.into()));
         if self.draws == 0 || self.warmup.saturating_add(self.draws) > MAX_DRAWS {
-            return refuse("draws must be at least 1, and warmup and draws together at most 16777216");
+            return refuse(
+                "draws must be at least 1, and warmup and draws together at most 16777216",
+            );
         }
         if !(self.target_accept > 0.0 && self.target_accept < 1.0) {
             return refuse("target_accept must lie between 0 and 1; 0.8 is usual");
@@ -131,7 +133,9 @@ impl Draws {
     /// If `column` is not below `width`.
     pub fn column(&self, column: usize) -> impl Iterator<Item = f64> + '_ {
         assert!(column < self.width);
-        self.values.chunks_exact(self.width).map(move |draw| draw[column])
+        self.values
+            .chunks_exact(self.width)
+            .map(move |draw| draw[column])
     }
 
     /// Divergent kept draws.
@@ -179,7 +183,9 @@ impl CpuLogpFunc for Density {
     }
 
     fn logp(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, NotFinite> {
-        let log = self.program.log_density_gradient(&mut self.workspace, position, gradient);
+        let log = self
+            .program
+            .log_density_gradient(&mut self.workspace, position, gradient);
         // 0·x is 0 for finite numbers and NaN for all others.
         if (log * 0.0 + gradient.iter().map(|g| g * 0.0).sum::<f64>()) == 0.0 {
             Ok(log)
@@ -240,11 +246,27 @@ impl Chain {
         let width = program.names().len();
         let numbers = width.saturating_mul(settings.draws);
         let memory = || SampleError::OutOfMemory(numbers);
-        let mut draws = Draws { width, max_depth: settings.max_depth, ..Draws::default() };
-        draws.values.try_reserve_exact(numbers).map_err(|_| memory())?;
-        draws.divergent.try_reserve_exact(settings.draws).map_err(|_| memory())?;
-        draws.depth.try_reserve_exact(settings.draws).map_err(|_| memory())?;
-        draws.gradients.try_reserve_exact(settings.draws).map_err(|_| memory())?;
+        let mut draws = Draws {
+            width,
+            max_depth: settings.max_depth,
+            ..Draws::default()
+        };
+        draws
+            .values
+            .try_reserve_exact(numbers)
+            .map_err(|_| memory())?;
+        draws
+            .divergent
+            .try_reserve_exact(settings.draws)
+            .map_err(|_| memory())?;
+        draws
+            .depth
+            .try_reserve_exact(settings.draws)
+            .map_err(|_| memory())?;
+        draws
+            .gradients
+            .try_reserve_exact(settings.draws)
+            .map_err(|_| memory())?;
 
         let mut rng = ChaCha8Rng::seed_from_u64(settings.seed);
         rng.set_stream(settings.chain);
@@ -265,9 +287,18 @@ impl Chain {
         let mut sampler = nuts
             .new_chain(settings.chain, CpuMath::new(density), &mut rng)
             .map_err(|e| SampleError::Sampler(e.to_string()))?;
-        sampler.set_position(&start).map_err(|e| SampleError::Sampler(e.to_string()))?;
+        sampler
+            .set_position(&start)
+            .map_err(|e| SampleError::Sampler(e.to_string()))?;
         let sampler = Sampler(Box::new(sampler));
-        Ok(Chain { sampler, program, workspace, settings, done: 0, draws })
+        Ok(Chain {
+            sampler,
+            program,
+            workspace,
+            settings,
+            done: 0,
+            draws,
+        })
     }
 
     /// Makes the next draw.
@@ -278,8 +309,11 @@ impl Chain {
         if self.is_complete() {
             return Err(SampleError::Complete);
         }
-        let (position, progress) =
-            self.sampler.0.draw().map_err(|e| SampleError::Sampler(e.to_string()))?;
+        let (position, progress) = self
+            .sampler
+            .0
+            .draw()
+            .map_err(|e| SampleError::Sampler(e.to_string()))?;
         let warmup = self.done < self.settings.warmup;
         let draws = &mut self.draws;
         // A trajectory of d complete doublings takes 2^d − 1 steps.
@@ -290,7 +324,8 @@ impl Chain {
         } else {
             let at = draws.values.len();
             draws.values.resize(at + draws.width, 0.0);
-            self.program.constrain(&mut self.workspace, &position, &mut draws.values[at..]);
+            self.program
+                .constrain(&mut self.workspace, &position, &mut draws.values[at..]);
             draws.divergent.push(u8::from(progress.diverging));
             draws.depth.push(depth as u8);
             draws.gradients.push(progress.num_gradients as u32);
@@ -333,7 +368,6 @@ impl Chain {
     pub fn into_draws(self) -> Draws {
         self.draws
     }
-
 }
 
 fn start(

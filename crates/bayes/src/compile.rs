@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use crate::error::ModelError;
-use crate::model::{Argument, Array, Data, Definition, Dimension, Model, Operation, Parameter, Support};
+use crate::model::{
+    Argument, Array, Data, Definition, Dimension, Model, Operation, Parameter, Support,
+};
 use crate::op::{Op, Slot};
 use crate::program::{Program, Quadratic, zeros};
 use crate::simd::InstructionSet;
@@ -104,7 +106,11 @@ impl Program {
         }
         let mut program = compiler.program;
         program.scratch = program.terms.iter().map(|t| t.scratch()).max().unwrap_or(0);
-        limit("the program", program.active.max(program.scratch), MAX_NUMBERS)?;
+        limit(
+            "the program",
+            program.active.max(program.scratch),
+            MAX_NUMBERS,
+        )?;
         Ok(program)
     }
 }
@@ -112,7 +118,10 @@ impl Program {
 impl<'a> Compiler<'a> {
     fn name(&mut self, name: &'a str, value: Value) -> Result<(), ModelError> {
         if name.is_empty() {
-            return Err(value_error("a name", "is empty; give it a letter at least".into()));
+            return Err(value_error(
+                "a name",
+                "is empty; give it a letter at least".into(),
+            ));
         }
         match self.names.insert(name, value) {
             None => Ok(()),
@@ -128,7 +137,11 @@ impl<'a> Compiler<'a> {
             .try_reserve(values.len())
             .map_err(|_| out_of_memory(place, values.len()))?;
         constants.extend_from_slice(values);
-        Ok(Slot { active: false, at, len: values.len() })
+        Ok(Slot {
+            active: false,
+            at,
+            len: values.len(),
+        })
     }
 
     fn data(&mut self, name: &'a str) -> Result<(), ModelError> {
@@ -139,15 +152,23 @@ impl<'a> Compiler<'a> {
         let place = format!("data `{name}`");
         let size = shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d));
         if size != Some(values.len()) || values.is_empty() {
-            return Err(shape_error(&place, format!(
-                "the shape {shape:?} does not describe its {} values; give one value for every element, and at least one",
-                values.len()
-            )));
+            return Err(shape_error(
+                &place,
+                format!(
+                    "the shape {shape:?} does not describe its {} values; give one value for every element, and at least one",
+                    values.len()
+                ),
+            ));
         }
         if let Some(i) = values.iter().position(|v| !v.is_finite()) {
-            return Err(value_error(&place, format!(
-                "value {} is {}; remove or replace what is missing", i + 1, values[i]
-            )));
+            return Err(value_error(
+                &place,
+                format!(
+                    "value {} is {}; remove or replace what is missing",
+                    i + 1,
+                    values[i]
+                ),
+            ));
         }
         let slot = self.constant(&place, values)?;
         let shape = match *shape.as_slice() {
@@ -162,12 +183,20 @@ impl<'a> Compiler<'a> {
                 Shape::Matrix { rows, columns }
             }
             _ => {
-                return Err(shape_error(&place, format!(
-                    "has {} dimensions; use at most two", shape.len()
-                )));
+                return Err(shape_error(
+                    &place,
+                    format!("has {} dimensions; use at most two", shape.len()),
+                ));
             }
         };
-        self.name(name, Value { slot, shape, support: None })
+        self.name(
+            name,
+            Value {
+                slot,
+                shape,
+                support: None,
+            },
+        )
     }
 
     fn dimension(&self, place: &str, dimension: &Dimension) -> Result<usize, ModelError> {
@@ -181,10 +210,13 @@ impl<'a> Compiler<'a> {
             (Shape::Vector, false) => Ok(value.slot.len),
             (Shape::Matrix { rows, .. }, false) => Ok(rows),
             (Shape::Matrix { columns, .. }, true) => Ok(columns),
-            _ => Err(shape_error(place, format!(
-                "`{name}` is {} and has no such dimension; name a vector or a matrix of the data",
-                value.words()
-            ))),
+            _ => Err(shape_error(
+                place,
+                format!(
+                    "`{name}` is {} and has no such dimension; name a vector or a matrix of the data",
+                    value.words()
+                ),
+            )),
         }
     }
 
@@ -194,11 +226,17 @@ impl<'a> Compiler<'a> {
             [] => (Shape::Scalar, 1),
             [dimension] => (Shape::Vector, self.dimension(&place, dimension)?),
             _ => {
-                return Err(shape_error(&place, "has more than one dimension; use a vector".into()));
+                return Err(shape_error(
+                    &place,
+                    "has more than one dimension; use a vector".into(),
+                ));
             }
         };
         if len == 0 {
-            return Err(shape_error(&place, "has no elements; give it at least one".into()));
+            return Err(shape_error(
+                &place,
+                "has no elements; give it at least one".into(),
+            ));
         }
         let bounds_are_fine = match parameter.support {
             Support::Interval(low, high) => low < high && (high - low).is_finite(),
@@ -206,13 +244,19 @@ impl<'a> Compiler<'a> {
             Support::Real | Support::Positive | Support::Ordered => true,
         };
         if !bounds_are_fine {
-            return Err(value_error(&place, format!(
-                "the support {:?} is empty or unbounded; give finite bounds in rising order",
-                parameter.support
-            )));
+            return Err(value_error(
+                &place,
+                format!(
+                    "the support {:?} is empty or unbounded; give finite bounds in rising order",
+                    parameter.support
+                ),
+            ));
         }
         if parameter.support == Support::Ordered && shape == Shape::Scalar {
-            return Err(shape_error(&place, "an ordered parameter must be a vector; give it a shape".into()));
+            return Err(shape_error(
+                &place,
+                "an ordered parameter must be a vector; give it a shape".into(),
+            ));
         }
         let program = &mut self.program;
         let at = program.dimension;
@@ -224,44 +268,78 @@ impl<'a> Compiler<'a> {
             Some(last) if last.support == parameter.support && last.support != Support::Ordered => {
                 last.len += len;
             }
-            _ => program.blocks.push(Block { support: parameter.support, at, len }),
+            _ => program.blocks.push(Block {
+                support: parameter.support,
+                at,
+                len,
+            }),
         }
         push_names(&mut program.names, &parameter.name, shape, len);
-        let slot = Slot { active: true, at, len };
-        self.name(&parameter.name, Value { slot, shape, support: Some(parameter.support) })
+        let slot = Slot {
+            active: true,
+            at,
+            len,
+        };
+        self.name(
+            &parameter.name,
+            Value {
+                slot,
+                shape,
+                support: Some(parameter.support),
+            },
+        )
     }
 
     fn lookup(&self, place: &str, name: &str) -> Result<Value, ModelError> {
-        self.names.get(name).copied().ok_or_else(|| ModelError::Unknown {
-            place: place.into(),
-            name: name.into(),
-        })
+        self.names
+            .get(name)
+            .copied()
+            .ok_or_else(|| ModelError::Unknown {
+                place: place.into(),
+                name: name.into(),
+            })
     }
 
-    pub(crate) fn argument(&mut self, place: &str, argument: &Argument) -> Result<Value, ModelError> {
+    pub(crate) fn argument(
+        &mut self,
+        place: &str,
+        argument: &Argument,
+    ) -> Result<Value, ModelError> {
         match argument {
             Argument::Name(name) => self.lookup(place, name),
             Argument::Number(x) if x.is_finite() => {
                 let slot = self.constant(place, &[*x])?;
-                Ok(Value { slot, shape: Shape::Scalar, support: None })
+                Ok(Value {
+                    slot,
+                    shape: Shape::Scalar,
+                    support: None,
+                })
             }
-            Argument::Number(x) => {
-                Err(value_error(place, format!("{x} is not a number; use a finite one")))
-            }
+            Argument::Number(x) => Err(value_error(
+                place,
+                format!("{x} is not a number; use a finite one"),
+            )),
         }
     }
 
     /// The arguments of an operation or family, not matrices.
-    pub(crate) fn vectors(&mut self, place: &str, args: &[Argument]) -> Result<Vec<Value>, ModelError> {
+    pub(crate) fn vectors(
+        &mut self,
+        place: &str,
+        args: &[Argument],
+    ) -> Result<Vec<Value>, ModelError> {
         limit(place, args.len(), MAX_ITEMS)?;
         args.iter()
             .map(|a| {
                 let value = self.argument(place, a)?;
                 match value.shape {
-                    Shape::Matrix { .. } => Err(shape_error(place, format!(
-                        "takes scalars and vectors, not {}; use `matvec` with a matrix",
-                        value.words()
-                    ))),
+                    Shape::Matrix { .. } => Err(shape_error(
+                        place,
+                        format!(
+                            "takes scalars and vectors, not {}; use `matvec` with a matrix",
+                            value.words()
+                        ),
+                    )),
                     _ => Ok(value),
                 }
             })
@@ -269,15 +347,21 @@ impl<'a> Compiler<'a> {
     }
 
     /// The one length of scalars and vectors together; `None` if all are scalars.
-    pub(crate) fn common_length(place: &str, values: &[Value]) -> Result<Option<usize>, ModelError> {
+    pub(crate) fn common_length(
+        place: &str,
+        values: &[Value],
+    ) -> Result<Option<usize>, ModelError> {
         let mut common: Option<usize> = None;
         for value in values.iter().filter(|v| v.shape == Shape::Vector) {
             match common {
                 Some(n) if n != value.slot.len => {
-                    return Err(shape_error(place, format!(
-                        "a vector of {n} meets a vector of {}; make them as long as each other",
-                        value.slot.len
-                    )));
+                    return Err(shape_error(
+                        place,
+                        format!(
+                            "a vector of {n} meets a vector of {}; make them as long as each other",
+                            value.slot.len
+                        ),
+                    ));
                 }
                 _ => common = Some(value.slot.len),
             }
@@ -294,9 +378,15 @@ impl<'a> Compiler<'a> {
             _ => 1..=1,
         };
         if !arity.contains(&definition.args.len()) {
-            return Err(shape_error(&place, format!(
-                "{:?} takes {} argument(s), not {}", definition.op, arity.start(), definition.args.len()
-            )));
+            return Err(shape_error(
+                &place,
+                format!(
+                    "{:?} takes {} argument(s), not {}",
+                    definition.op,
+                    arity.start(),
+                    definition.args.len()
+                ),
+            ));
         }
         let (op, shape, len) = self.operation(&place, definition)?;
         let active = op.inputs().iter().any(|s| s.active);
@@ -319,10 +409,21 @@ impl<'a> Compiler<'a> {
             push_names(&mut self.program.names, &definition.name, shape, len);
             self.program.kept.push(slot);
         }
-        self.name(&definition.name, Value { slot, shape, support: None })
+        self.name(
+            &definition.name,
+            Value {
+                slot,
+                shape,
+                support: None,
+            },
+        )
     }
 
-    fn operation(&mut self, place: &str, definition: &Definition) -> Result<(Op, Shape, usize), ModelError> {
+    fn operation(
+        &mut self,
+        place: &str,
+        definition: &Definition,
+    ) -> Result<(Op, Shape, usize), ModelError> {
         use Operation::*;
         let f = definition.op;
         if f == Matvec {
@@ -334,7 +435,10 @@ impl<'a> Compiler<'a> {
                 return Ok(());
             }
             let found: Vec<String> = args.iter().map(Value::words).collect();
-            Err(shape_error(place, format!("{f:?} takes {what}, not {}", found.join(" and "))))
+            Err(shape_error(
+                place,
+                format!("{f:?} takes {what}, not {}", found.join(" and ")),
+            ))
         };
         let vector = |v: &Value| v.shape == Shape::Vector;
         let like = |v: &Value| (v.shape, v.slot.len);
@@ -342,16 +446,38 @@ impl<'a> Compiler<'a> {
         Ok(match f {
             Add | Sub | Mul | Div | Pow => {
                 let length = Self::common_length(place, &args)?;
-                let shape = if length.is_some() { Shape::Vector } else { Shape::Scalar };
-                (Op::Binary { f, a: a.slot, b: args[1].slot }, shape, length.unwrap_or(1))
+                let shape = if length.is_some() {
+                    Shape::Vector
+                } else {
+                    Shape::Scalar
+                };
+                (
+                    Op::Binary {
+                        f,
+                        a: a.slot,
+                        b: args[1].slot,
+                    },
+                    shape,
+                    length.unwrap_or(1),
+                )
             }
             Neg | Exp | Log | Log1p | Sqrt | Square | Tanh | InvLogit | Logit | Log1pExp => {
                 (Op::Unary { f, x: a.slot }, a.shape, a.slot.len)
             }
             Sum => (Op::Sum { x: a.slot }, Shape::Scalar, 1),
             Dot => {
-                expect(args.iter().all(vector) && a.slot.len == args[1].slot.len, "two vectors of one length")?;
-                (Op::Dot { a: a.slot, b: args[1].slot }, Shape::Scalar, 1)
+                expect(
+                    args.iter().all(vector) && a.slot.len == args[1].slot.len,
+                    "two vectors of one length",
+                )?;
+                (
+                    Op::Dot {
+                        a: a.slot,
+                        b: args[1].slot,
+                    },
+                    Shape::Scalar,
+                    1,
+                )
             }
             Concat => {
                 let parts: Vec<Slot> = args.iter().map(|v| v.slot).collect();
@@ -360,15 +486,24 @@ impl<'a> Compiler<'a> {
                 (Op::Concat { parts }, Shape::Vector, len)
             }
             Index => {
-                expect(vector(&a) && !args[1].slot.active, "a vector and positions that are data")?;
+                expect(
+                    vector(&a) && !args[1].slot.active,
+                    "a vector and positions that are data",
+                )?;
                 let positions = args[1].slot.read(&self.program.constants, &[]);
                 let mut index = Vec::new();
-                index.try_reserve_exact(positions.len()).map_err(|_| out_of_memory(place, positions.len()))?;
+                index
+                    .try_reserve_exact(positions.len())
+                    .map_err(|_| out_of_memory(place, positions.len()))?;
                 for p in positions {
                     if !(p.fract() == 0.0 && *p >= 0.0 && *p < a.slot.len as f64) {
-                        return Err(value_error(place, format!(
-                            "the position {p} is not in a vector of {}; positions count from 0", a.slot.len
-                        )));
+                        return Err(value_error(
+                            place,
+                            format!(
+                                "the position {p} is not in a vector of {}; positions count from 0",
+                                a.slot.len
+                            ),
+                        ));
                     }
                     index.push(*p as usize);
                 }
@@ -388,7 +523,11 @@ impl<'a> Compiler<'a> {
             Ar1 | StationaryAr1 => {
                 expect(!vector(&a) && vector(&args[1]), "a scalar and a vector")?;
                 let (phi, innovations) = (a.slot, args[1].slot);
-                let op = Op::Ar1 { phi, innovations, stationary: f == StationaryAr1 };
+                let op = Op::Ar1 {
+                    phi,
+                    innovations,
+                    stationary: f == StationaryAr1,
+                };
                 let (shape, len) = like(&args[1]);
                 (op, shape, len)
             }
@@ -397,15 +536,27 @@ impl<'a> Compiler<'a> {
     }
 
     fn matvec(&mut self, place: &str, args: &[Argument]) -> Result<(Op, Shape, usize), ModelError> {
-        let (matrix, x) = (self.argument(place, &args[0])?, self.argument(place, &args[1])?);
+        let (matrix, x) = (
+            self.argument(place, &args[0])?,
+            self.argument(place, &args[1])?,
+        );
         match (matrix.shape, x.shape) {
-            (Shape::Matrix { rows, columns }, Shape::Vector) if x.slot.len == columns => {
-                Ok((Op::Matvec { columns: matrix.slot, x: x.slot }, Shape::Vector, rows))
-            }
-            _ => Err(shape_error(place, format!(
-                "Matvec takes a matrix of data and a vector as long as its rows, not {} and {}",
-                matrix.words(), x.words()
-            ))),
+            (Shape::Matrix { rows, columns }, Shape::Vector) if x.slot.len == columns => Ok((
+                Op::Matvec {
+                    columns: matrix.slot,
+                    x: x.slot,
+                },
+                Shape::Vector,
+                rows,
+            )),
+            _ => Err(shape_error(
+                place,
+                format!(
+                    "Matvec takes a matrix of data and a vector as long as its rows, not {} and {}",
+                    matrix.words(),
+                    x.words()
+                ),
+            )),
         }
     }
 }
@@ -419,19 +570,32 @@ fn push_names(names: &mut Vec<String>, name: &str, shape: Shape, len: usize) {
 
 fn limit(what: &str, size: usize, limit: usize) -> Result<(), ModelError> {
     if size > limit {
-        return Err(ModelError::TooLarge { what: what.into(), size, limit });
+        return Err(ModelError::TooLarge {
+            what: what.into(),
+            size,
+            limit,
+        });
     }
     Ok(())
 }
 
 pub(crate) fn shape_error(place: &str, reason: String) -> ModelError {
-    ModelError::Shape { place: place.into(), reason }
+    ModelError::Shape {
+        place: place.into(),
+        reason,
+    }
 }
 
 pub(crate) fn value_error(place: &str, reason: String) -> ModelError {
-    ModelError::Value { place: place.into(), reason }
+    ModelError::Value {
+        place: place.into(),
+        reason,
+    }
 }
 
 fn out_of_memory(what: &str, size: usize) -> ModelError {
-    ModelError::OutOfMemory { what: what.into(), size }
+    ModelError::OutOfMemory {
+        what: what.into(),
+        size,
+    }
 }

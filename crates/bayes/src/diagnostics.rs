@@ -32,12 +32,17 @@ fn usable(chains: &[&[f64]]) -> bool {
         return false;
     };
     first.len() >= 4
-        && chains.iter().all(|c| c.len() == first.len() && c.iter().all(|x| x.is_finite()))
+        && chains
+            .iter()
+            .all(|c| c.len() == first.len() && c.iter().all(|x| x.is_finite()))
         && chains.iter().any(|c| c.iter().any(|x| *x != first[0]))
 }
 
 fn map(chains: &[&[f64]], f: impl Fn(f64) -> f64) -> Vec<Vec<f64>> {
-    chains.iter().map(|c| c.iter().map(|x| f(*x)).collect()).collect()
+    chains
+        .iter()
+        .map(|c| c.iter().map(|x| f(*x)).collect())
+        .collect()
 }
 
 fn views(chains: &[Vec<f64>]) -> Vec<&[f64]> {
@@ -57,7 +62,11 @@ fn rank_normalised(chains: &[&[f64]]) -> Vec<Vec<f64>> {
     let total = order.len() as f64;
     let mut from = 0;
     while from < order.len() {
-        let to = from + order[from..].iter().take_while(|o| o.0 == order[from].0).count();
+        let to = from
+            + order[from..]
+                .iter()
+                .take_while(|o| o.0 == order[from].0)
+                .count();
         let rank = (from + 1 + to) as f64 / 2.0;
         let z = normal_quantile((rank - 0.375) / (total + 0.25));
         for (_, i, j) in &order[from..to] {
@@ -161,7 +170,11 @@ pub fn ess_tail(chains: &[&[f64]]) -> f64 {
 
 /// Effective sample size of the mean: of the split chains as they are.
 pub fn ess_mean(chains: &[&[f64]]) -> f64 {
-    if !usable(chains) { f64::NAN } else { plain_ess(&split(chains)) }
+    if !usable(chains) {
+        f64::NAN
+    } else {
+        plain_ess(&split(chains))
+    }
 }
 
 /// Monte-Carlo standard error of the mean: sd/√ESS.
@@ -262,7 +275,10 @@ mod tests {
     fn chains_with_different_scales_are_found_by_folding() {
         let mut c = chains(0.0, 4000, 13);
         c[0].iter_mut().for_each(|x| *x *= 3.0);
-        let halves = split(&views(&c)).iter().map(|c| c.to_vec()).collect::<Vec<_>>();
+        let halves = split(&views(&c))
+            .iter()
+            .map(|c| c.to_vec())
+            .collect::<Vec<_>>();
         assert!(plain_rhat(&views(&rank_normalised(&views(&halves)))) < 1.01);
         assert!(rhat(&views(&c)) > 1.1);
     }
@@ -277,7 +293,12 @@ mod tests {
 
     #[test]
     fn constant_short_and_infinite_chains_have_no_diagnostics() {
-        for c in [vec![1.0; 100], vec![1.0, 2.0], vec![f64::NAN; 50], Vec::new()] {
+        for c in [
+            vec![1.0; 100],
+            vec![1.0, 2.0],
+            vec![f64::NAN; 50],
+            Vec::new(),
+        ] {
             for f in [rhat, ess_bulk, ess_tail, ess_mean, mcse_sd] {
                 assert!(f(&[&c, &c]).is_nan());
             }

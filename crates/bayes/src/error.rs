@@ -7,7 +7,9 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum ModelError {
     /// A name was used that nothing defines.
-    #[error("{place}: `{name}` is not defined; declare it as data, a parameter or a definition above its first use")]
+    #[error(
+        "{place}: `{name}` is not defined; declare it as data, a parameter or a definition above its first use"
+    )]
     Unknown {
         /// Where the name was used.
         place: String,
@@ -43,7 +45,9 @@ pub enum ModelError {
         reason: String,
     },
     /// The model is larger than the stated cap, or than memory.
-    #[error("{what} would need {size} elements, the limit is {limit}; use a smaller model or less data")]
+    #[error(
+        "{what} would need {size} elements, the limit is {limit}; use a smaller model or less data"
+    )]
     TooLarge {
         /// What is too large.
         what: String,
@@ -70,7 +74,9 @@ pub enum SampleError {
     #[error("{0}")]
     Setting(String),
     /// No starting point with a finite density was found.
-    #[error("no finite log density at {0} random starting points; check that the data lie within the support of their distributions")]
+    #[error(
+        "no finite log density at {0} random starting points; check that the data lie within the support of their distributions"
+    )]
     NoStart(u32),
     /// The chain has all its draws.
     #[error("the chain is complete; start a new one for more draws")]

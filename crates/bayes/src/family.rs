@@ -92,7 +92,11 @@ impl Family {
     /// `p` are ignored.
     pub(crate) fn term(self, x: f64, p: [f64; 3]) -> Term {
         let [a, b, c] = p;
-        let term = |log: f64, by_value: f64, by_arg: [f64; 3]| Term { log, by_value, by_arg };
+        let term = |log: f64, by_value: f64, by_arg: [f64; 3]| Term {
+            log,
+            by_value,
+            by_arg,
+        };
         let outside = || term(f64::NEG_INFINITY, 0.0, [0.0; 3]);
         match self {
             Family::Normal => {
@@ -124,13 +128,21 @@ impl Family {
             Family::Cauchy => {
                 let z = (x - a) / b;
                 let w = 2.0 * z / (1.0 + z * z) / b;
-                term(-LN_PI - b.ln() - (z * z).ln_1p(), -w, [w, w * z - 1.0 / b, 0.0])
+                term(
+                    -LN_PI - b.ln() - (z * z).ln_1p(),
+                    -w,
+                    [w, w * z - 1.0 / b, 0.0],
+                )
             }
             Family::HalfCauchy if x < 0.0 => outside(),
             Family::HalfCauchy => {
                 let z = x / a;
                 let w = 2.0 * z / (1.0 + z * z) / a;
-                term(LN_2 - LN_PI - a.ln() - (z * z).ln_1p(), -w, [w * z - 1.0 / a, 0.0, 0.0])
+                term(
+                    LN_2 - LN_PI - a.ln() - (z * z).ln_1p(),
+                    -w,
+                    [w * z - 1.0 / a, 0.0, 0.0],
+                )
             }
             Family::StudentT => {
                 let (nu, z) = (a, (x - b) / c);
@@ -195,12 +207,20 @@ impl Family {
                         + (a - 1.0) * x.ln()
                         + (b - 1.0) * (-x).ln_1p(),
                     (a - 1.0) / x - (b - 1.0) / (1.0 - x),
-                    [both - digamma(a) + x.ln(), both - digamma(b) + (-x).ln_1p(), 0.0],
+                    [
+                        both - digamma(a) + x.ln(),
+                        both - digamma(b) + (-x).ln_1p(),
+                        0.0,
+                    ],
                 )
             }
             Family::BernoulliLogit => {
                 let t = (-a.abs()).exp();
-                let p = if a < 0.0 { t / (1.0 + t) } else { 1.0 / (1.0 + t) };
+                let p = if a < 0.0 {
+                    t / (1.0 + t)
+                } else {
+                    1.0 / (1.0 + t)
+                };
                 term(x * a - a.max(0.0) - t.ln_1p(), a, [x - p, 0.0, 0.0])
             }
             Family::PoissonLog => {
@@ -239,7 +259,9 @@ mod tests {
     fn total(family: Family, p: [f64; 3]) -> f64 {
         if matches!(family.domain(), Domain::Binary | Domain::Count) {
             let last = if family == BernoulliLogit { 1 } else { 200 };
-            return (0..=last).map(|x| family.term(f64::from(x), p).log.exp()).sum();
+            return (0..=last)
+                .map(|x| family.term(f64::from(x), p).log.exp())
+                .sum();
         }
         let h = 1e-4;
         // x = sinh(t)·(1 + …): sinh reaches far enough for Cauchy tails of 1e-9.
@@ -264,8 +286,8 @@ mod tests {
     fn every_derivative_equals_finite_differences() {
         for (family, p) in CASES {
             for x in [0.15, 0.4, 0.85, 1.0, 2.0] {
-                let fits = family.domain().contains(x)
-                    && !(family == Laplace && (x - p[0]).abs() < 0.01);
+                let fits =
+                    family.domain().contains(x) && !(family == Laplace && (x - p[0]).abs() < 0.01);
                 if !fits {
                     continue;
                 }
@@ -273,7 +295,10 @@ mod tests {
                 let h = 1e-5;
                 let close = |got: f64, above: Term, below: Term| {
                     let want = (above.log - below.log) / (2.0 * h);
-                    assert!((got - want).abs() < 1e-6 * want.abs().max(1.0), "{family:?} at {x}: {got} {want}");
+                    assert!(
+                        (got - want).abs() < 1e-6 * want.abs().max(1.0),
+                        "{family:?} at {x}: {got} {want}"
+                    );
                 };
                 if !matches!(family.domain(), Domain::Binary | Domain::Count) {
                     close(term.by_value, family.term(x + h, p), family.term(x - h, p));
@@ -292,8 +317,16 @@ mod tests {
 
     #[test]
     fn outside_of_its_support_a_density_is_zero() {
-        for (family, x) in [(HalfNormal, -0.1), (HalfCauchy, -0.1), (Exponential, -1.0), (Gamma, -1.0),
-            (InverseGamma, 0.0), (LogNormal, 0.0), (Beta, 1.0), (Uniform, 2.6)] {
+        for (family, x) in [
+            (HalfNormal, -0.1),
+            (HalfCauchy, -0.1),
+            (Exponential, -1.0),
+            (Gamma, -1.0),
+            (InverseGamma, 0.0),
+            (LogNormal, 0.0),
+            (Beta, 1.0),
+            (Uniform, 2.6),
+        ] {
             let p = CASES.iter().find(|c| c.0 == family).unwrap().1;
             assert_eq!(family.term(x, p).log, f64::NEG_INFINITY, "{family:?}");
         }

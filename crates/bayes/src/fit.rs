@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::chain::Draws;
-use crate::diagnostics::{
-    ess_bulk, ess_tail, mcse_mean, mcse_sd, quantile_sorted, rhat,
-};
+use crate::diagnostics::{ess_bulk, ess_tail, mcse_mean, mcse_sd, quantile_sorted, rhat};
 use crate::error::SampleError;
 
 /// Largest R̂ of chains that have mixed (Vehtari et al. 2021).
@@ -81,7 +79,11 @@ impl Warning {
                 "the chains did not mix: R-hat up to {worst:.3} (limit {RHAT_LIMIT}) in {}; do not use means and intervals of these: run more or longer chains, order interchangeable components, or compare label-invariant quantities only",
                 names.join(", ")
             ),
-            Warning::FewEffectiveDraws { names, worst, needed } => format!(
+            Warning::FewEffectiveDraws {
+                names,
+                worst,
+                needed,
+            } => format!(
                 "only {worst:.0} effective draws where {needed:.0} are needed, in {}; make more draws",
                 names.join(", ")
             ),
@@ -123,8 +125,13 @@ impl Fit {
         if first.len() < 4 {
             return refuse("a chain has fewer than 4 draws; make more");
         }
-        if chains.iter().any(|c| c.width != names.len() || c.len() != first.len()) {
-            return refuse("the chains differ in length or width; summarise chains of one program and one number of draws");
+        if chains
+            .iter()
+            .any(|c| c.width != names.len() || c.len() != first.len())
+        {
+            return refuse(
+                "the chains differ in length or width; summarise chains of one program and one number of draws",
+            );
         }
         let parameters: Vec<Summary> = names
             .iter()
@@ -146,7 +153,10 @@ impl Fit {
 
     /// Whether every R̂ is within its limit.
     pub fn mixed(&self) -> bool {
-        !self.warnings.iter().any(|w| matches!(w, Warning::NotMixed { .. }))
+        !self
+            .warnings
+            .iter()
+            .any(|w| matches!(w, Warning::NotMixed { .. }))
     }
 }
 
@@ -177,12 +187,18 @@ fn warnings(parameters: &[Summary], chains: &[&Draws]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     // Chains stuck at different constants have an infinite R̂; one constant everywhere has none
     // and is fine (a kept definition of data).
-    let r = |p: &Summary| p.rhat.unwrap_or(if p.sd > 0.0 { f64::INFINITY } else { 1.0 });
+    let r = |p: &Summary| {
+        p.rhat
+            .unwrap_or(if p.sd > 0.0 { f64::INFINITY } else { 1.0 })
+    };
     let bad: Vec<&Summary> = parameters.iter().filter(|p| r(p) > RHAT_LIMIT).collect();
     let names = |bad: &[&Summary]| bad.iter().map(|p| p.name.clone()).collect();
     if !bad.is_empty() {
         let worst = bad.iter().map(|p| r(p)).fold(0.0, f64::max).min(f64::MAX);
-        warnings.push(Warning::NotMixed { names: names(&bad), worst });
+        warnings.push(Warning::NotMixed {
+            names: names(&bad),
+            worst,
+        });
     }
     let needed = ESS_PER_CHAIN * chains.len() as f64;
     let ess = |p: &Summary| match (p.ess_bulk, p.ess_tail) {
@@ -192,13 +208,22 @@ fn warnings(parameters: &[Summary], chains: &[&Draws]) -> Vec<Warning> {
     let few: Vec<&Summary> = parameters.iter().filter(|p| ess(p) < needed).collect();
     if !few.is_empty() {
         let worst = few.iter().map(|p| ess(p)).fold(f64::INFINITY, f64::min);
-        warnings.push(Warning::FewEffectiveDraws { names: names(&few), worst, needed });
+        warnings.push(Warning::FewEffectiveDraws {
+            names: names(&few),
+            worst,
+            needed,
+        });
     }
     let count = chains.iter().map(|c| c.divergences()).sum();
     if count > 0 {
         warnings.push(Warning::Divergences { count });
     }
-    let exhausted = |c: &&Draws| c.depth.iter().filter(|d| u32::from(**d) >= c.max_depth).count();
+    let exhausted = |c: &&Draws| {
+        c.depth
+            .iter()
+            .filter(|d| u32::from(**d) >= c.max_depth)
+            .count()
+    };
     let count = chains.iter().map(exhausted).sum();
     if count > 0 {
         warnings.push(Warning::DepthExhausted { count });

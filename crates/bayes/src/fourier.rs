@@ -8,7 +8,11 @@ fn transform(re: &mut [f64], im: &mut [f64]) {
     debug_assert!(n.is_power_of_two() && im.len() == n);
     let bits = n.trailing_zeros();
     for i in 0..n {
-        let j = if bits == 0 { 0 } else { i.reverse_bits() >> (usize::BITS - bits) };
+        let j = if bits == 0 {
+            0
+        } else {
+            i.reverse_bits() >> (usize::BITS - bits)
+        };
         if i < j {
             re.swap(i, j);
             im.swap(i, j);
@@ -16,8 +20,9 @@ fn transform(re: &mut [f64], im: &mut [f64]) {
     }
     let mut half = 1;
     while half < n {
-        let roots: Vec<(f64, f64)> =
-            (0..half).map(|k| (-TAU * k as f64 / (2 * half) as f64).sin_cos()).collect();
+        let roots: Vec<(f64, f64)> = (0..half)
+            .map(|k| (-TAU * k as f64 / (2 * half) as f64).sin_cos())
+            .collect();
         for block in (0..n).step_by(2 * half) {
             for (k, (sin, cos)) in roots.iter().enumerate() {
                 let (a, b) = (block + k, block + k + half);
@@ -67,8 +72,10 @@ mod tests {
             let x: Vec<f64> = (0..n).map(|_| rng.random_range(-3.0..5.0)).collect();
             let mean = x.iter().sum::<f64>() / n as f64;
             for (k, got) in autocovariance(&x).iter().enumerate() {
-                let want: f64 =
-                    (k..n).map(|t| (x[t] - mean) * (x[t - k] - mean)).sum::<f64>() / n as f64;
+                let want: f64 = (k..n)
+                    .map(|t| (x[t] - mean) * (x[t - k] - mean))
+                    .sum::<f64>()
+                    / n as f64;
                 assert!((got - want).abs() < 1e-12, "n {n} lag {k}: {got} {want}");
             }
         }

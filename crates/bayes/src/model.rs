@@ -268,19 +268,28 @@ pub struct Array {
 impl Array {
     /// A single number.
     pub fn scalar(value: f64) -> Self {
-        Array { shape: Vec::new(), values: vec![value] }
+        Array {
+            shape: Vec::new(),
+            values: vec![value],
+        }
     }
 
     /// A vector.
     pub fn vector(values: Vec<f64>) -> Self {
-        Array { shape: vec![values.len()], values }
+        Array {
+            shape: vec![values.len()],
+            values,
+        }
     }
 
     /// A matrix, row by row; `values.len()` must be a multiple of `columns`, which compiling
     /// checks.
     pub fn matrix(columns: usize, values: Vec<f64>) -> Self {
         let rows = values.len().checked_div(columns).unwrap_or(0);
-        Array { shape: vec![rows, columns], values }
+        Array {
+            shape: vec![rows, columns],
+            values,
+        }
     }
 }
 

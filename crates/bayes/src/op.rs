@@ -55,17 +55,47 @@ impl Slot {
 /// An operation with its shapes resolved.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
-    Unary { f: Operation, x: Slot },
-    Binary { f: Operation, a: Slot, b: Slot },
-    Sum { x: Slot },
-    Dot { a: Slot, b: Slot },
-    Matvec { columns: Slot, x: Slot },
-    Concat { parts: Vec<Slot> },
-    Index { x: Slot, index: Vec<usize> },
-    LogSoftmax { x: Slot },
-    Softmax { x: Slot },
-    CumulativeSum { x: Slot },
-    Ar1 { phi: Slot, innovations: Slot, stationary: bool },
+    Unary {
+        f: Operation,
+        x: Slot,
+    },
+    Binary {
+        f: Operation,
+        a: Slot,
+        b: Slot,
+    },
+    Sum {
+        x: Slot,
+    },
+    Dot {
+        a: Slot,
+        b: Slot,
+    },
+    Matvec {
+        columns: Slot,
+        x: Slot,
+    },
+    Concat {
+        parts: Vec<Slot>,
+    },
+    Index {
+        x: Slot,
+        index: Vec<usize>,
+    },
+    LogSoftmax {
+        x: Slot,
+    },
+    Softmax {
+        x: Slot,
+    },
+    CumulativeSum {
+        x: Slot,
+    },
+    Ar1 {
+        phi: Slot,
+        innovations: Slot,
+        stationary: bool,
+    },
 }
 
 #[inline]
@@ -74,7 +104,11 @@ fn zip2(a: &[f64], b: &[f64], out: &mut [f64], f: impl Fn(f64, f64) -> f64) {
         (true, true) => out.fill(f(a[0], b[0])),
         (true, false) => out.iter_mut().zip(b).for_each(|(o, b)| *o = f(a[0], *b)),
         (false, true) => out.iter_mut().zip(a).for_each(|(o, a)| *o = f(*a, b[0])),
-        (false, false) => out.iter_mut().zip(a).zip(b).for_each(|((o, a), b)| *o = f(*a, *b)),
+        (false, false) => out
+            .iter_mut()
+            .zip(a)
+            .zip(b)
+            .for_each(|((o, a), b)| *o = f(*a, *b)),
     }
 }
 
@@ -108,7 +142,11 @@ fn log1p_exp(x: f64) -> f64 {
 
 fn inv_logit(x: f64) -> f64 {
     let t = (-x.abs()).exp();
-    if x < 0.0 { t / (1.0 + t) } else { 1.0 / (1.0 + t) }
+    if x < 0.0 {
+        t / (1.0 + t)
+    } else {
+        1.0 / (1.0 + t)
+    }
 }
 
 impl Op {
@@ -124,7 +162,9 @@ impl Op {
             Op::Binary { a, b, .. } | Op::Dot { a, b } => vec![*a, *b],
             Op::Matvec { columns, x } => vec![*columns, *x],
             Op::Concat { parts } => parts.clone(),
-            Op::Ar1 { phi, innovations, .. } => vec![*phi, *innovations],
+            Op::Ar1 {
+                phi, innovations, ..
+            } => vec![*phi, *innovations],
         }
     }
 
@@ -173,7 +213,9 @@ impl Op {
             Op::Softmax { x } => {
                 let x = read(x);
                 let max = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                out.iter_mut().zip(x).for_each(|(o, x)| *o = (x - max).exp());
+                out.iter_mut()
+                    .zip(x)
+                    .for_each(|(o, x)| *o = (x - max).exp());
                 let total: f64 = out.iter().sum();
                 out.iter_mut().for_each(|o| *o /= total);
             }
@@ -184,7 +226,11 @@ impl Op {
                     *o = sum;
                 }
             }
-            Op::Ar1 { phi, innovations, stationary } => {
+            Op::Ar1 {
+                phi,
+                innovations,
+                stationary,
+            } => {
                 let (phi, e) = (read(phi)[0], read(innovations));
                 let mut last = 0.0;
                 for (t, (o, e)) in out.iter_mut().zip(e).enumerate() {
@@ -292,7 +338,11 @@ impl Op {
                     x.add(adjoint, i, sum);
                 }
             }
-            Op::Ar1 { phi, innovations, stationary } => {
+            Op::Ar1 {
+                phi,
+                innovations,
+                stationary,
+            } => {
                 let p = read(phi)[0];
                 let (mut pulled, mut by_phi) = (0.0, 0.0);
                 for t in (1..g.len()).rev() {

@@ -93,20 +93,36 @@ impl Program {
         gradient: &mut [f64],
     ) -> f64 {
         assert!(position.len() == self.dimension && gradient.len() == self.dimension);
-        let Workspace { values, slope, adjoint, scratch } = workspace;
+        let Workspace {
+            values,
+            slope,
+            adjoint,
+            scratch,
+        } = workspace;
         let mut log = self.constant_term + self.forward(position, values, slope);
 
         let (direct, derived) = adjoint.split_at_mut(self.dimension);
         derived.fill(0.0);
         log += self.quadratic.start(&values[..self.dimension], direct);
-        let mut buffers = Buffers { constants: &self.constants, values, adjoint, scratch };
+        let mut buffers = Buffers {
+            constants: &self.constants,
+            values,
+            adjoint,
+            scratch,
+        };
         for term in &self.terms {
             log += term.add(self.set, &mut buffers);
         }
         for (op, out) in self.ops.iter().rev() {
             let (inputs, rest) = adjoint.split_at_mut(out.at);
             let (read, written) = values.split_at(out.at);
-            op.reverse(self.set, &self.constants, (read, &written[..out.len]), inputs, &rest[..out.len]);
+            op.reverse(
+                self.set,
+                &self.constants,
+                (read, &written[..out.len]),
+                inputs,
+                &rest[..out.len],
+            );
         }
         for block in &self.blocks {
             block.reverse(values, slope, adjoint, gradient);

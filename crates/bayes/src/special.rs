@@ -14,7 +14,8 @@ pub fn ln_gamma(x: f64) -> f64 {
     let z = 1.0 / (x * x);
     let series = 1.0 / 12.0
         - z * (1.0 / 360.0
-            - z * (1.0 / 1260.0 - z * (1.0 / 1680.0 - z * (1.0 / 1188.0 - z * (691.0 / 360_360.0)))));
+            - z * (1.0 / 1260.0
+                - z * (1.0 / 1680.0 - z * (1.0 / 1188.0 - z * (691.0 / 360_360.0)))));
     (x - 0.5) * x.ln() - x + 0.5 * std::f64::consts::TAU.ln() + series / x - product.ln()
 }
 
@@ -33,7 +34,8 @@ pub fn digamma(x: f64) -> f64 {
     let series = z
         * (1.0 / 12.0
             - z * (1.0 / 120.0
-                - z * (1.0 / 252.0 - z * (1.0 / 240.0 - z * (1.0 / 132.0 - z * (691.0 / 32_760.0))))));
+                - z * (1.0 / 252.0
+                    - z * (1.0 / 240.0 - z * (1.0 / 132.0 - z * (691.0 / 32_760.0))))));
     x.ln() - 0.5 / x - series - shift
 }
 
@@ -104,7 +106,10 @@ mod tests {
         for x in [0.1, 0.7, 1.0, 3.3, 9.99, 10.01, 250.0] {
             let h = 1e-5 * x;
             let slope = (ln_gamma(x + h) - ln_gamma(x - h)) / (2.0 * h);
-            assert!((digamma(x) - slope).abs() < 1e-8 * slope.abs().max(1.0), "{x}");
+            assert!(
+                (digamma(x) - slope).abs() < 1e-8 * slope.abs().max(1.0),
+                "{x}"
+            );
         }
         // ψ(1) = −γ
         assert!((digamma(1.0) + 0.577_215_664_901_532_9).abs() < 1e-13);
@@ -119,7 +124,11 @@ mod tests {
             (0.9999, 3.719_016_485_455_681),
             (1e-9, -5.997_807_015_007_686),
         ] {
-            assert!((normal_quantile(p) - x).abs() < 1e-11, "{p}: {}", normal_quantile(p));
+            assert!(
+                (normal_quantile(p) - x).abs() < 1e-11,
+                "{p}: {}",
+                normal_quantile(p)
+            );
         }
     }
 }

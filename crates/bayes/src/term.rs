@@ -13,17 +13,43 @@ use crate::simd::{self, ComponentSums, In, InstructionSet, MAX_FUSED_COMPONENTS}
 pub(crate) enum Term {
     /// `n` independent data, one mean and one scale: the data enter through their mean and sum
     /// of squared deviations only, which were computed once. O(1) a gradient.
-    NormalReduced { n: f64, average: f64, squares: f64, mean: Slot, scale: Slot },
+    NormalReduced {
+        n: f64,
+        average: f64,
+        squares: f64,
+        mean: Slot,
+        scale: Slot,
+    },
     /// Normal, vectorised; the constant is in the program's.
-    Normal { value: Slot, mean: Slot, scale: Slot, n: usize },
+    Normal {
+        value: Slot,
+        mean: Slot,
+        scale: Slot,
+        n: usize,
+    },
     /// Data of zeros and ones, vectorised.
     BernoulliLogit { y: Slot, eta: Slot },
     /// Data from a mixture of normal distributions with scalar arguments, vectorised.
-    NormalMixture { y: Slot, log_weights: Slot, means: Vec<Slot>, scales: Vec<Slot> },
+    NormalMixture {
+        y: Slot,
+        log_weights: Slot,
+        means: Vec<Slot>,
+        scales: Vec<Slot>,
+    },
     /// Any family, one element at a time.
-    General { family: Family, value: Slot, args: [Slot; 3], n: usize },
+    General {
+        family: Family,
+        value: Slot,
+        args: [Slot; 3],
+        n: usize,
+    },
     /// Any mixture, one element at a time.
-    Mixture { value: Slot, log_weights: Slot, components: Vec<(Family, [Slot; 3])>, n: usize },
+    Mixture {
+        value: Slot,
+        log_weights: Slot,
+        components: Vec<(Family, [Slot; 3])>,
+        n: usize,
+    },
     /// The sum of the elements.
     Sum { value: Slot },
 }
@@ -70,7 +96,13 @@ impl Term {
     #[inline]
     pub(crate) fn add(&self, set: InstructionSet, b: &mut Buffers) -> f64 {
         match self {
-            Term::NormalReduced { n, average, squares, mean, scale } => {
+            Term::NormalReduced {
+                n,
+                average,
+                squares,
+                mean,
+                scale,
+            } => {
                 let s = b.scalar(scale);
                 let inverse = 1.0 / s;
                 let precision = inverse * inverse;
@@ -80,7 +112,12 @@ impl Term {
                 scale.add(b.adjoint, 0, (total - n) * inverse);
                 -0.5 * total - n * s.ln()
             }
-            Term::Normal { value, mean, scale, n } => {
+            Term::Normal {
+                value,
+                mean,
+                scale,
+                n,
+            } => {
                 let (d_mean, d_scale) = b.scratch[..2 * n].split_at_mut(*n);
                 let log = simd::normal(
                     set,
@@ -107,10 +144,18 @@ impl Term {
                 eta.add_all(b.adjoint, gradient, 1.0);
                 log
             }
-            Term::NormalMixture { y, log_weights, means, scales } => {
-                normal_mixture(set, b, y, log_weights, means, scales)
-            }
-            Term::General { family, value, args, n } => {
+            Term::NormalMixture {
+                y,
+                log_weights,
+                means,
+                scales,
+            } => normal_mixture(set, b, y, log_weights, means, scales),
+            Term::General {
+                family,
+                value,
+                args,
+                n,
+            } => {
                 let mut log = 0.0;
                 for i in 0..*n {
                     let x = value.get(b.constants, b.values, i);
@@ -123,9 +168,14 @@ impl Term {
                 }
                 log
             }
-            Term::Mixture { value, log_weights, components, n } => {
-                (0..*n).map(|i| mixture(b, value, log_weights, components, i)).sum()
-            }
+            Term::Mixture {
+                value,
+                log_weights,
+                components,
+                n,
+            } => (0..*n)
+                .map(|i| mixture(b, value, log_weights, components, i))
+                .sum(),
             Term::Sum { value } => {
                 (0..value.len).for_each(|i| value.add(b.adjoint, i, 1.0));
                 value.read(b.constants, b.values).iter().sum()

@@ -52,7 +52,11 @@ impl Block {
                 for ((x, s), u) in x.iter_mut().zip(slope).zip(u) {
                     let t = (-u.abs()).exp();
                     let small = t / (1.0 + t);
-                    *x = if *u < 0.0 { low + width * small } else { high - width * small };
+                    *x = if *u < 0.0 {
+                        low + width * small
+                    } else {
+                        high - width * small
+                    };
                     *s = width * small / (1.0 + t);
                     log -= u.abs() + 2.0 * t.ln_1p();
                 }

@@ -51,7 +51,8 @@ fn the_log_density_of_every_model_is_its_plain_formula() {
                 let got = program.log_density_gradient(&mut workspace, &u, &mut vec![0.0; n]);
                 assert!(
                     (got - want).abs() <= 1e-11 * want.abs().max(100.0),
-                    "{name} {}: {got} {want}", set.name()
+                    "{name} {}: {got} {want}",
+                    set.name()
                 );
                 let mut draw = vec![0.0; n];
                 program.constrain(&mut workspace, &u, &mut draw);

@@ -72,15 +72,28 @@ impl Proposal {
         let mut factor = [[0.0; D]; D];
         for i in 0..D {
             for j in 0..=i {
-                let mut c: f64 = draws.iter().map(|d| (d[i] - mean[i]) * (d[j] - mean[j])).sum::<f64>() / n;
+                let mut c: f64 = draws
+                    .iter()
+                    .map(|d| (d[i] - mean[i]) * (d[j] - mean[j]))
+                    .sum::<f64>()
+                    / n;
                 c *= 1.3; // a little wider than the draws
                 let partial: f64 = (0..j).map(|k| factor[i][k] * factor[j][k]).sum();
-                factor[i][j] = if i == j { (c - partial).sqrt() } else { (c - partial) / factor[j][j] };
+                factor[i][j] = if i == j {
+                    (c - partial).sqrt()
+                } else {
+                    (c - partial) / factor[j][j]
+                };
             }
         }
         // The constant that all proposals share is left out.
         let log_constant = weight.ln() - (0..D).map(|i| factor[i][i].ln()).sum::<f64>();
-        Proposal { mean, factor, log_constant, weight }
+        Proposal {
+            mean,
+            factor,
+            log_constant,
+            weight,
+        }
     }
 
     fn draw(&self, rng: &mut Pcg64) -> [f64; D] {
@@ -122,12 +135,16 @@ struct Reference {
 }
 
 fn importance(data: &Data, draws: &[Draws]) -> Reference {
-    let all: Vec<[f64; D]> =
-        draws.iter().flat_map(|c| c.values.chunks_exact(D).map(free)).collect();
+    let all: Vec<[f64; D]> = draws
+        .iter()
+        .flat_map(|c| c.values.chunks_exact(D).map(free))
+        .collect();
     let groups = groups(&all, GROUPS);
     let total: usize = groups.iter().map(Vec::len).sum();
-    let proposals: Vec<Proposal> =
-        groups.iter().map(|g| Proposal::fit(g, g.len() as f64 / total as f64)).collect();
+    let proposals: Vec<Proposal> = groups
+        .iter()
+        .map(|g| Proposal::fit(g, g.len() as f64 / total as f64))
+        .collect();
     let mut cumulative = Vec::new();
     for p in &proposals {
         cumulative.push(cumulative.last().unwrap_or(&0.0) + p.weight);
@@ -138,15 +155,29 @@ fn importance(data: &Data, draws: &[Draws]) -> Reference {
     let mut values = Vec::with_capacity(n);
     for i in 0..n {
         let at = (i as f64 + 0.5) / n as f64;
-        let which = cumulative.iter().position(|c| at < *c).unwrap_or(proposals.len() - 1);
+        let which = cumulative
+            .iter()
+            .position(|c| at < *c)
+            .unwrap_or(proposals.len() - 1);
         let u = proposals[which].draw(&mut rng);
-        let p: Vec<f64> =
-            (0..D).map(|k| if (1..4).contains(&k) { u[k].exp() } else { u[k] }).collect();
+        let p: Vec<f64> = (0..D)
+            .map(|k| {
+                if (1..4).contains(&k) {
+                    u[k].exp()
+                } else {
+                    u[k]
+                }
+            })
+            .collect();
         let target = plain("M5", data, &p) + u[1] + u[2] + u[3];
         let each: Vec<f64> = proposals.iter().map(|q| q.log_density(&u)).collect();
         let max = each.iter().copied().fold(f64::MIN, f64::max);
         let proposal = max + each.iter().map(|l| (l - max).exp()).sum::<f64>().ln();
-        logs.push(if target.is_finite() { target - proposal } else { f64::NEG_INFINITY });
+        logs.push(if target.is_finite() {
+            target - proposal
+        } else {
+            f64::NEG_INFINITY
+        });
         values.push(quantities(&p));
     }
     let max = logs.iter().copied().fold(f64::MIN, f64::max);
@@ -156,24 +187,38 @@ fn importance(data: &Data, draws: &[Draws]) -> Reference {
     let width = values[0].len();
     let average = |f: &dyn Fn(usize) -> f64| (0..n).map(|i| weights[i] * f(i)).sum::<f64>() / total;
     let mean: Vec<f64> = (0..width).map(|k| average(&|i| values[i][k])).collect();
-    let sd = (0..width).map(|k| average(&|i| (values[i][k] - mean[k]).powi(2)).sqrt()).collect();
+    let sd = (0..width)
+        .map(|k| average(&|i| (values[i][k] - mean[k]).powi(2)).sqrt())
+        .collect();
     // Delta method for the ratio of two sums.
     let error = (0..width)
         .map(|k| {
-            let s: f64 = (0..n).map(|i| (weights[i] * (values[i][k] - mean[k])).powi(2)).sum();
+            let s: f64 = (0..n)
+                .map(|i| (weights[i] * (values[i][k] - mean[k])).powi(2))
+                .sum();
             s.sqrt() / total
         })
         .collect();
-    Reference { mean, error, sd, ess }
+    Reference {
+        mean,
+        error,
+        sd,
+        ess,
+    }
 }
 
 #[test]
 fn the_mixture_agrees_where_labels_do_not_matter_and_reports_that_it_did_not_mix() {
     let data = data("M5");
     let (draws, fit) = run(program("M5"), CHAINS, 600, 600, 4);
-    assert!(!fit.mixed(), "M5 must not pass as mixed: {:?}", fit.warnings);
+    assert!(
+        !fit.mixed(),
+        "M5 must not pass as mixed: {:?}",
+        fit.warnings
+    );
     assert!(fit.warnings.iter().any(|w| match w {
-        Warning::NotMixed { worst, names } => *worst > 1.05 && !names.is_empty() && w.words().contains("did not mix"),
+        Warning::NotMixed { worst, names } =>
+            *worst > 1.05 && !names.is_empty() && w.words().contains("did not mix"),
         _ => false,
     }));
 
@@ -186,8 +231,16 @@ fn the_mixture_agrees_where_labels_do_not_matter_and_reports_that_it_did_not_mix
         let want = shared[&p.name]["mean"].as_f64().unwrap();
         let error = reference.error[k].hypot(shared[&p.name]["se_mean"].as_f64().unwrap());
         let z = (reference.mean[k] - want) / error;
-        println!("{}: {:.4} against {want:.4}, {z:.2} standard errors", p.name, reference.mean[k]);
-        assert!(z.abs() < 4.5, "{}: {} against {want}", p.name, reference.mean[k]);
+        println!(
+            "{}: {:.4} against {want:.4}, {z:.2} standard errors",
+            p.name, reference.mean[k]
+        );
+        assert!(
+            z.abs() < 4.5,
+            "{}: {} against {want}",
+            p.name,
+            reference.mean[k]
+        );
     }
 
     // The chains weight the modes by where they started, so the comparison allows for the spread
@@ -198,7 +251,9 @@ fn the_mixture_agrees_where_labels_do_not_matter_and_reports_that_it_did_not_mix
             let n = c.len() as f64;
             let mut sum = vec![0.0; POINTS.len() + 3];
             for draw in c.values.chunks_exact(D) {
-                sum.iter_mut().zip(quantities(draw)).for_each(|(s, q)| *s += q / n);
+                sum.iter_mut()
+                    .zip(quantities(draw))
+                    .for_each(|(s, q)| *s += q / n);
             }
             sum
         })

@@ -27,16 +27,29 @@ fn agrees(name: &str, chains: u64, draws: usize) {
             worst = worst.max(z.abs());
             assert!(
                 z.abs() < LIMIT,
-                "{name} {}: {what} {ours} against {}, {z:.1} standard errors", p.name, number(what)
+                "{name} {}: {what} {ours} against {}, {z:.1} standard errors",
+                p.name,
+                number(what)
             );
         }
-        assert!(p.rhat.unwrap() < 1.02, "{name} {}: R-hat {:?}", p.name, p.rhat);
+        assert!(
+            p.rhat.unwrap() < 1.02,
+            "{name} {}: R-hat {:?}",
+            p.name,
+            p.rhat
+        );
     }
-    println!("{name}: largest difference {worst:.2} standard errors, {:?}", fit.warnings);
-    assert!(fit.mixed() || fit.warnings.iter().all(|w| match w {
-        Warning::NotMixed { worst, .. } => *worst < 1.02,
-        _ => true,
-    }));
+    println!(
+        "{name}: largest difference {worst:.2} standard errors, {:?}",
+        fit.warnings
+    );
+    assert!(
+        fit.mixed()
+            || fit.warnings.iter().all(|w| match w {
+                Warning::NotMixed { worst, .. } => *worst < 1.02,
+                _ => true,
+            })
+    );
 }
 
 #[test]

@@ -20,17 +20,30 @@ fn name(s: &str) -> Argument {
 
 fn parameter(name: &str, n: Option<usize>, support: Support) -> Parameter {
     let shape = n.map(Dimension::Size).into_iter().collect();
-    Parameter { name: name.into(), shape, support }
+    Parameter {
+        name: name.into(),
+        shape,
+        support,
+    }
 }
 
 fn definition(name: &str, op: Operation, args: &[&str]) -> Definition {
     let args = args.iter().map(|a| Argument::Name((*a).into())).collect();
-    Definition { name: name.into(), op, args, keep: false }
+    Definition {
+        name: name.into(),
+        op,
+        args,
+        keep: false,
+    }
 }
 
 fn statement(value: &str, family: Family, args: &[&str]) -> Statement {
     let args = args.iter().map(|a| Argument::Name((*a).into())).collect();
-    Statement::Distribution { value: name(value), family, args }
+    Statement::Distribution {
+        value: name(value),
+        family,
+        args,
+    }
 }
 
 /// A random model over scalars `s…` and vectors `v…` of one length, and its data. Values stay
@@ -46,9 +59,18 @@ fn random_model(rng: &mut Pcg64) -> (Model, Data) {
     data.insert("y".into(), Array::vector(numbers(n, -2.0, 2.0)));
     data.insert("positive".into(), Array::vector(numbers(n, 0.2, 3.0)));
     data.insert("unit".into(), Array::vector(numbers(n, 0.1, 0.9)));
-    data.insert("m".into(), Array::matrix(columns, numbers(n * columns, -1.0, 1.0)));
-    data.insert("binary".into(), Array::vector(numbers(n, 0.0, 2.0).iter().map(|x| x.floor()).collect()));
-    data.insert("group".into(), Array::vector(numbers(n, 0.0, 4.0).iter().map(|x| x.floor()).collect()));
+    data.insert(
+        "m".into(),
+        Array::matrix(columns, numbers(n * columns, -1.0, 1.0)),
+    );
+    data.insert(
+        "binary".into(),
+        Array::vector(numbers(n, 0.0, 2.0).iter().map(|x| x.floor()).collect()),
+    );
+    data.insert(
+        "group".into(),
+        Array::vector(numbers(n, 0.0, 4.0).iter().map(|x| x.floor()).collect()),
+    );
 
     let parameters = vec![
         parameter("s0", None, Support::Real),
@@ -67,7 +89,11 @@ fn random_model(rng: &mut Pcg64) -> (Model, Data) {
     let mut definitions = vec![
         definition("v1", Matvec, &["m", "b"]),
         definition("v2", Index, &["ordered", "group"]),
-        definition("v3", if rng.random() { Ar1 } else { StationaryAr1 }, &["phi", "v0"]),
+        definition(
+            "v3",
+            if rng.random() { Ar1 } else { StationaryAr1 },
+            &["phi", "v0"],
+        ),
         definition("lw", LogSoftmax, &["logits"]),
         definition("w", Softmax, &["logits"]),
         definition("v4", CumulativeSum, &["v1"]),
@@ -75,19 +101,36 @@ fn random_model(rng: &mut Pcg64) -> (Model, Data) {
         definition("s2", Sum, &["joined"]),
         definition("s3", Dot, &["w", "logits"]),
     ];
-    let (mut scalars, mut vectors) = (vec!["s0", "s1", "s2", "s3"], vec!["v0", "v1", "v2", "v3", "v4"]);
+    let (mut scalars, mut vectors) = (
+        vec!["s0", "s1", "s2", "s3"],
+        vec!["v0", "v1", "v2", "v3", "v4"],
+    );
     let fresh: [&'static str; 8] = ["d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"];
     for new in fresh {
-        let any = |rng: &mut Pcg64| *[*scalars.choose(rng).unwrap(), *vectors.choose(rng).unwrap()].choose(rng).unwrap();
+        let any = |rng: &mut Pcg64| {
+            *[*scalars.choose(rng).unwrap(), *vectors.choose(rng).unwrap()]
+                .choose(rng)
+                .unwrap()
+        };
         let (a, b) = (any(rng), any(rng));
-        let bounded = *[Tanh, InvLogit, Log1pExp, Neg, Add, Sub, Mul].choose(rng).unwrap();
-        let args = if matches!(bounded, Add | Sub | Mul) { vec![a, b] } else { vec![a] };
+        let bounded = *[Tanh, InvLogit, Log1pExp, Neg, Add, Sub, Mul]
+            .choose(rng)
+            .unwrap();
+        let args = if matches!(bounded, Add | Sub | Mul) {
+            vec![a, b]
+        } else {
+            vec![a]
+        };
         let vector = args.iter().any(|x| vectors.contains(x));
         // Kept near the origin by a tanh, so that chains of products do not explode.
         let raw: &'static str = Box::leak(format!("raw_{new}").into_boxed_str());
         definitions.push(definition(raw, bounded, &args));
         definitions.push(definition(new, Tanh, &[raw]));
-        if vector { vectors.push(new) } else { scalars.push(new) }
+        if vector {
+            vectors.push(new)
+        } else {
+            scalars.push(new)
+        }
     }
     // Positive arguments, through every operation with a restricted domain.
     definitions.push(definition("e", Exp, &[*vectors.choose(rng).unwrap()]));
@@ -100,15 +143,40 @@ fn random_model(rng: &mut Pcg64) -> (Model, Data) {
     definitions.push(definition("square", Square, &["ratio"]));
     let positives = ["pos", "pos_v", "above", "e", "e_sqrt", "e_log1p", "e_pow"];
 
-    let mut statements = vec![Statement::Term { value: name("square") }, Statement::Term { value: name("logit") }];
+    let mut statements = vec![
+        Statement::Term {
+            value: name("square"),
+        },
+        Statement::Term {
+            value: name("logit"),
+        },
+    ];
     for _ in 0..6 {
         let family = *[
-            Family::Normal, Family::HalfNormal, Family::LogNormal, Family::Cauchy, Family::HalfCauchy,
-            Family::StudentT, Family::Laplace, Family::Logistic, Family::Exponential, Family::Gamma,
-            Family::InverseGamma, Family::Beta, Family::BernoulliLogit, Family::PoissonLog,
-        ].choose(rng).unwrap();
-        let real = *[*scalars.choose(rng).unwrap(), *vectors.choose(rng).unwrap()].choose(rng).unwrap();
-        let (p, q) = (*positives.choose(rng).unwrap(), *positives.choose(rng).unwrap());
+            Family::Normal,
+            Family::HalfNormal,
+            Family::LogNormal,
+            Family::Cauchy,
+            Family::HalfCauchy,
+            Family::StudentT,
+            Family::Laplace,
+            Family::Logistic,
+            Family::Exponential,
+            Family::Gamma,
+            Family::InverseGamma,
+            Family::Beta,
+            Family::BernoulliLogit,
+            Family::PoissonLog,
+        ]
+        .choose(rng)
+        .unwrap();
+        let real = *[*scalars.choose(rng).unwrap(), *vectors.choose(rng).unwrap()]
+            .choose(rng)
+            .unwrap();
+        let (p, q) = (
+            *positives.choose(rng).unwrap(),
+            *positives.choose(rng).unwrap(),
+        );
         let (value, args) = match family {
             Family::HalfNormal | Family::HalfCauchy | Family::Exponential => ("pos_v", vec![p]),
             Family::Gamma | Family::InverseGamma => ("positive", vec![p, q]),
@@ -140,11 +208,20 @@ fn random_model(rng: &mut Pcg64) -> (Model, Data) {
         log_weights: name("lw"),
         components: vec![
             component(Family::Normal, &[scalar(rng), "pos_v"]),
-            component(Family::StudentT, &["above", *vectors.choose(rng).unwrap(), "pos"]),
+            component(
+                Family::StudentT,
+                &["above", *vectors.choose(rng).unwrap(), "pos"],
+            ),
             component(Family::Logistic, &["s0", "e"]),
         ],
     });
-    let model = Model { name: String::new(), data: data.keys().cloned().collect(), parameters, definitions, statements };
+    let model = Model {
+        name: String::new(),
+        data: data.keys().cloned().collect(),
+        parameters,
+        definitions,
+        statements,
+    };
     (model, data)
 }
 
@@ -202,29 +279,51 @@ fn compile_error(change: impl FnOnce(&mut Model, &mut Data)) -> String {
 
 #[test]
 fn an_unknown_name_is_named_with_its_place() {
-    let words = compile_error(|m, _| m.statements.push(statement("y", Family::Normal, &["mu", "sigma_mr"])));
-    assert_eq!(words, "statement 10 (`y` ~ Normal): `mu` is not defined; declare it as data, a parameter or a definition above its first use");
+    let words = compile_error(|m, _| {
+        m.statements
+            .push(statement("y", Family::Normal, &["mu", "sigma_mr"]))
+    });
+    assert_eq!(
+        words,
+        "statement 10 (`y` ~ Normal): `mu` is not defined; declare it as data, a parameter or a definition above its first use"
+    );
 }
 
 #[test]
 fn vectors_of_different_lengths_are_named() {
     let words = compile_error(|m, _| {
         m.parameters.push(parameter("v", Some(7), Support::Real));
-        m.definitions.push(definition("sum", Operation::Add, &["y", "v"]));
+        m.definitions
+            .push(definition("sum", Operation::Add, &["y", "v"]));
     });
-    assert_eq!(words, "definition `sum`: a vector of 200 meets a vector of 7; make them as long as each other");
+    assert_eq!(
+        words,
+        "definition `sum`: a vector of 200 meets a vector of 7; make them as long as each other"
+    );
 }
 
 #[test]
 fn a_scale_that_may_be_negative_is_refused() {
-    let words = compile_error(|m, _| m.statements.push(statement("y", Family::Normal, &["mu_trend", "theta_mr"])));
-    assert!(words.contains("argument 2 of Normal must be above 0; give `theta_mr` a positive support"), "{words}");
+    let words = compile_error(|m, _| {
+        m.statements
+            .push(statement("y", Family::Normal, &["mu_trend", "theta_mr"]))
+    });
+    assert!(
+        words.contains("argument 2 of Normal must be above 0; give `theta_mr` a positive support"),
+        "{words}"
+    );
 }
 
 #[test]
 fn a_prior_that_does_not_cover_its_parameter_is_refused() {
-    let words = compile_error(|m, _| m.statements.push(statement("theta_mr", Family::Exponential, &["sigma_mr"])));
-    assert!(words.contains("give the parameter the support positive"), "{words}");
+    let words = compile_error(|m, _| {
+        m.statements
+            .push(statement("theta_mr", Family::Exponential, &["sigma_mr"]))
+    });
+    assert!(
+        words.contains("give the parameter the support positive"),
+        "{words}"
+    );
     let words = compile_error(|m, _| {
         m.statements.push(Statement::Distribution {
             value: name("theta_mr"),
@@ -232,19 +331,34 @@ fn a_prior_that_does_not_cover_its_parameter_is_refused() {
             args: vec![Argument::Number(-1.0), Argument::Number(1.0)],
         });
     });
-    assert!(words.contains("give the parameter the support interval(-1, 1)"), "{words}");
+    assert!(
+        words.contains("give the parameter the support interval(-1, 1)"),
+        "{words}"
+    );
 }
 
 #[test]
 fn data_outside_of_the_support_are_named() {
-    let words = compile_error(|m, _| m.statements.push(statement("y", Family::BernoulliLogit, &["mu_mr"])));
-    assert!(words.contains("value 1 is 0.345584192064786, but BernoulliLogit needs 0 or 1"), "{words}");
+    let words = compile_error(|m, _| {
+        m.statements
+            .push(statement("y", Family::BernoulliLogit, &["mu_mr"]))
+    });
+    assert!(
+        words.contains("value 1 is 0.345584192064786, but BernoulliLogit needs 0 or 1"),
+        "{words}"
+    );
 }
 
 #[test]
 fn a_discrete_parameter_is_refused_with_the_way_out() {
-    let words = compile_error(|m, _| m.statements.push(statement("mu_mr", Family::PoissonLog, &["mu_trend"])));
-    assert!(words.contains("sum the discrete one out, as a mixture does"), "{words}");
+    let words = compile_error(|m, _| {
+        m.statements
+            .push(statement("mu_mr", Family::PoissonLog, &["mu_trend"]))
+    });
+    assert!(
+        words.contains("sum the discrete one out, as a mixture does"),
+        "{words}"
+    );
 }
 
 #[test]
@@ -252,9 +366,15 @@ fn missing_and_broken_data_are_named() {
     let words = compile_error(|_, d| d.clear());
     assert_eq!(words, "the data `y` is missing; give it an array");
     let words = compile_error(|_, d| d.get_mut("y").unwrap().values[3] = f64::NAN);
-    assert_eq!(words, "data `y`: value 4 is NaN; remove or replace what is missing");
+    assert_eq!(
+        words,
+        "data `y`: value 4 is NaN; remove or replace what is missing"
+    );
     let words = compile_error(|_, d| d.get_mut("y").unwrap().shape = vec![3]);
-    assert!(words.contains("the shape [3] does not describe its 200 values"), "{words}");
+    assert!(
+        words.contains("the shape [3] does not describe its 200 values"),
+        "{words}"
+    );
     let words = compile_error(|_, d| d.get_mut("y").unwrap().shape = vec![usize::MAX, usize::MAX]);
     assert!(words.contains("does not describe"), "{words}");
 }
@@ -275,10 +395,15 @@ fn sizes_beyond_the_caps_are_refused_before_they_are_allocated() {
     }
     // Every concatenation doubles the last: 2³⁰ elements from thirty short lines.
     let mut m = model("M1");
-    m.definitions.push(definition("c0", Operation::Concat, &["mu_mr", "theta_mr"]));
+    m.definitions
+        .push(definition("c0", Operation::Concat, &["mu_mr", "theta_mr"]));
     for i in 1..40 {
         let last = format!("c{}", i - 1);
-        m.definitions.push(definition(&format!("c{i}"), Operation::Concat, &[&last, &last]));
+        m.definitions.push(definition(
+            &format!("c{i}"),
+            Operation::Concat,
+            &[&last, &last],
+        ));
     }
     let error = Program::compile(&m, &data("M1")).unwrap_err();
     assert!(matches!(error, ModelError::TooLarge { .. }), "{error}");
@@ -290,11 +415,26 @@ fn settings_out_of_range_are_refused() {
     let base = ChainSettings::default();
     for settings in [
         ChainSettings { draws: 0, ..base },
-        ChainSettings { draws: usize::MAX, ..base },
-        ChainSettings { target_accept: 1.0, ..base },
-        ChainSettings { target_accept: f64::NAN, ..base },
-        ChainSettings { max_depth: 64, ..base },
-        ChainSettings { start_radius: f64::INFINITY, ..base },
+        ChainSettings {
+            draws: usize::MAX,
+            ..base
+        },
+        ChainSettings {
+            target_accept: 1.0,
+            ..base
+        },
+        ChainSettings {
+            target_accept: f64::NAN,
+            ..base
+        },
+        ChainSettings {
+            max_depth: 64,
+            ..base
+        },
+        ChainSettings {
+            start_radius: f64::INFINITY,
+            ..base
+        },
     ] {
         let error = Chain::new(program.clone(), settings).unwrap_err();
         assert!(matches!(error, SampleError::Setting(_)), "{error}");
@@ -305,7 +445,8 @@ fn settings_out_of_range_are_refused() {
 fn a_model_without_a_finite_density_says_so() {
     let mut m = model("M1");
     // ln(−e^x) is not a number anywhere.
-    m.definitions.push(definition("e", Operation::Exp, &["mu_mr"]));
+    m.definitions
+        .push(definition("e", Operation::Exp, &["mu_mr"]));
     m.definitions.push(definition("n", Operation::Neg, &["e"]));
     m.definitions.push(definition("l", Operation::Log, &["n"]));
     m.statements.push(Statement::Term { value: name("l") });
@@ -317,8 +458,17 @@ fn a_model_without_a_finite_density_says_so() {
 #[test]
 fn one_seed_gives_one_sequence_of_draws_and_two_chains_differ() {
     let run = |seed, chain| {
-        let settings = ChainSettings { seed, chain, warmup: 100, draws: 50, ..ChainSettings::default() };
-        Chain::new(common::program("M2").into(), settings).unwrap().run().unwrap()
+        let settings = ChainSettings {
+            seed,
+            chain,
+            warmup: 100,
+            draws: 50,
+            ..ChainSettings::default()
+        };
+        Chain::new(common::program("M2").into(), settings)
+            .unwrap()
+            .run()
+            .unwrap()
     };
     assert_eq!(run(1, 0), run(1, 0));
     assert_ne!(run(1, 0).values, run(1, 1).values);
@@ -327,9 +477,16 @@ fn one_seed_gives_one_sequence_of_draws_and_two_chains_differ() {
 
 #[test]
 fn a_chain_stepped_in_several_threads_makes_the_draws_of_one_run() {
-    let settings = ChainSettings { warmup: 60, draws: 40, ..ChainSettings::default() };
+    let settings = ChainSettings {
+        warmup: 60,
+        draws: 40,
+        ..ChainSettings::default()
+    };
     let program = std::sync::Arc::new(common::program("M2"));
-    let whole = Chain::new(program.clone(), settings).unwrap().run().unwrap();
+    let whole = Chain::new(program.clone(), settings)
+        .unwrap()
+        .run()
+        .unwrap();
     let mut chain = Chain::new(program, settings).unwrap();
     let mut steps = 0;
     while !chain.is_complete() {
@@ -357,7 +514,11 @@ fn kept_definitions_are_part_of_every_draw() {
     m.definitions[1].keep = true;
     let program = Program::compile(&m, &data("M2")).unwrap();
     assert_eq!(program.names()[10..12], ["theta.1", "theta.2"]);
-    let settings = ChainSettings { warmup: 50, draws: 20, ..ChainSettings::default() };
+    let settings = ChainSettings {
+        warmup: 50,
+        draws: 20,
+        ..ChainSettings::default()
+    };
     let draws = Chain::new(program.into(), settings).unwrap().run().unwrap();
     for draw in draws.values.chunks_exact(draws.width) {
         for i in 0..8 {

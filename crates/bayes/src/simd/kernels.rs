@@ -143,8 +143,8 @@ fn mixture_of<L: Lanes, const K: usize>(
         }
         state.take_log();
     }
-    for k in 0..K {
-        sums[k] = ComponentSums {
+    for (k, sums) in sums.iter_mut().enumerate().take(K) {
+        *sums = ComponentSums {
             r: state.r[k].sum(),
             rd: state.rd[k].sum(),
             rd2: state.rd2[k].sum(),
@@ -310,7 +310,11 @@ fn matvec_any<L: Lanes>(columns: &[f64], x: &[f64], out: &mut [f64]) {
         high.store(&mut out[i + L::N..]);
     }
     for i in whole..rows {
-        out[i] = x.iter().enumerate().map(|(j, b)| columns[j * rows + i] * b).sum();
+        out[i] = x
+            .iter()
+            .enumerate()
+            .map(|(j, b)| columns[j * rows + i] * b)
+            .sum();
     }
 }
 

@@ -130,7 +130,10 @@ impl Lanes for Portable {
     }
     #[inline(always)]
     fn pow2_from_shifted(self) -> Self {
-        Portable(self.0.map(|x| f64::from_bits(x.to_bits().wrapping_add(1023) << 52)))
+        Portable(
+            self.0
+                .map(|x| f64::from_bits(x.to_bits().wrapping_add(1023) << 52)),
+        )
     }
     #[inline(always)]
     fn split_exponent(self) -> (Self, Self) {
@@ -235,15 +238,12 @@ mod x86 {
             unsafe {
                 let bits = _mm256_castpd_si256(self.0);
                 let offset = (BIAS << 52).wrapping_sub(SQRT_HALF_BITS) as i64;
-                let e =
-                    _mm256_srli_epi64::<52>(_mm256_add_epi64(bits, _mm256_set1_epi64x(offset)));
+                let e = _mm256_srli_epi64::<52>(_mm256_add_epi64(bits, _mm256_set1_epi64x(offset)));
                 let shift =
                     _mm256_slli_epi64::<52>(_mm256_sub_epi64(e, _mm256_set1_epi64x(BIAS as i64)));
                 let m = _mm256_castsi256_pd(_mm256_sub_epi64(bits, shift));
-                let e = _mm256_castsi256_pd(_mm256_or_si256(
-                    e,
-                    _mm256_set1_epi64x(TWO52_BITS as i64),
-                ));
+                let e =
+                    _mm256_castsi256_pd(_mm256_or_si256(e, _mm256_set1_epi64x(TWO52_BITS as i64)));
                 (
                     Avx2(_mm256_sub_pd(e, _mm256_set1_pd(TWO52 + BIAS as f64))),
                     Avx2(m),
@@ -252,9 +252,7 @@ mod x86 {
         }
         #[inline(always)]
         fn select_lt(a: Self, b: Self, yes: Self, no: Self) -> Self {
-            Avx2(unsafe {
-                _mm256_blendv_pd(no.0, yes.0, _mm256_cmp_pd::<_CMP_LT_OQ>(a.0, b.0))
-            })
+            Avx2(unsafe { _mm256_blendv_pd(no.0, yes.0, _mm256_cmp_pd::<_CMP_LT_OQ>(a.0, b.0)) })
         }
     }
 
@@ -327,10 +325,8 @@ mod x86 {
                 let shift =
                     _mm512_slli_epi64::<52>(_mm512_sub_epi64(e, _mm512_set1_epi64(BIAS as i64)));
                 let m = _mm512_castsi512_pd(_mm512_sub_epi64(bits, shift));
-                let e = _mm512_castsi512_pd(_mm512_or_si512(
-                    e,
-                    _mm512_set1_epi64(TWO52_BITS as i64),
-                ));
+                let e =
+                    _mm512_castsi512_pd(_mm512_or_si512(e, _mm512_set1_epi64(TWO52_BITS as i64)));
                 (
                     Avx512(_mm512_sub_pd(e, _mm512_set1_pd(TWO52 + BIAS as f64))),
                     Avx512(m),

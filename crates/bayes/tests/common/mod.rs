@@ -18,7 +18,12 @@ pub fn shared(file: &str) -> Value {
 }
 
 pub fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+    value
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|v| v.as_f64().unwrap())
+        .collect()
 }
 
 pub fn model(name: &str) -> Model {
@@ -56,12 +61,27 @@ pub fn program(name: &str) -> Program {
     Program::compile(&model(name), &data(name)).unwrap()
 }
 
-pub fn run(program: Program, chains: u64, warmup: usize, draws: usize, seed: u64) -> (Vec<Draws>, Fit) {
+pub fn run(
+    program: Program,
+    chains: u64,
+    warmup: usize,
+    draws: usize,
+    seed: u64,
+) -> (Vec<Draws>, Fit) {
     let program = Arc::new(program);
     let draws: Vec<Draws> = (0..chains)
         .map(|chain| {
-            let settings = ChainSettings { seed, chain, warmup, draws, ..ChainSettings::default() };
-            Chain::new(Arc::clone(&program), settings).unwrap().run().unwrap()
+            let settings = ChainSettings {
+                seed,
+                chain,
+                warmup,
+                draws,
+                ..ChainSettings::default()
+            };
+            Chain::new(Arc::clone(&program), settings)
+                .unwrap()
+                .run()
+                .unwrap()
         })
         .collect();
     let fit = Fit::new(program.names(), &draws.iter().collect::<Vec<_>>()).unwrap();
@@ -110,7 +130,9 @@ pub fn plain(name: &str, data: &Data, p: &[f64]) -> f64 {
             let (mu, tau, z) = (p[0], p[1], &p[2..]);
             normal(mu, 0.0, 5.0)
                 + half_cauchy(tau, 5.0)
-                + (0..8).map(|i| normal(z[i], 0.0, 1.0) + normal(y[i], mu + tau * z[i], sigma[i])).sum::<f64>()
+                + (0..8)
+                    .map(|i| normal(z[i], 0.0, 1.0) + normal(y[i], mu + tau * z[i], sigma[i]))
+                    .sum::<f64>()
         }
         "M3" => {
             let x = &data["X"].values;
