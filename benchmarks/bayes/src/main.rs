@@ -3,8 +3,8 @@
 //!
 //! `bench-bayes [--quick] [--json FILE] [--data DIRECTORY]`; the data directory holds the
 //! `data.json` of the benchmark models. Without it the data are drawn by seed from the models.
-//! `bench-bayes --fit MODEL SEEDS` runs one model for the comparison with Python peers and prints
-//! CPU milliseconds and effective sample sizes as JSON lines.
+//! `bench-bayes --fit MODEL SEED --data DIRECTORY` makes one run of M1 … M5 and prints its CPU
+//! milliseconds and gradients: what `peers.py` puts beside the Python peers.
 
 mod hand;
 mod jobs;
@@ -173,6 +173,47 @@ fn gradients(
     json!({"engine_ns": ours.json(), "hand_ns": hand.json(), "ratio": ratio.json(), "pairs": pairs})
 }
 
+/// One run of a benchmark model: CPU milliseconds (compiling the program included), gradients.
+fn fit(name: &str, seed: u64, directory: &str) {
+    let text = match name {
+        "M1" => M1,
+        "M2" => include_str!("../../../crates/bayes/models/m2.json"),
+        "M3" => include_str!("../../../crates/bayes/models/m3.json"),
+        "M4" => include_str!("../../../crates/bayes/models/m4.json"),
+        _ => M5,
+    };
+    let model: Model = serde_json::from_str(text).expect("the model");
+    let all = std::fs::read_to_string(format!("{directory}/data.json")).expect("data.json");
+    let all: serde_json::Value = serde_json::from_str(&all).expect("JSON");
+    let numbers = |v: &serde_json::Value| -> Vec<f64> {
+        v.as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|v| v.as_f64())
+            .collect()
+    };
+    let data: Data = model
+        .data
+        .iter()
+        .map(|key| {
+            let value = &all[name][key];
+            let array = match value[0].as_array() {
+                Some(row) => {
+                    let rows = value.as_array().into_iter().flatten();
+                    Array::matrix(row.len(), rows.flat_map(numbers).collect())
+                }
+                None => Array::vector(numbers(value)),
+            };
+            (key.clone(), array)
+        })
+        .collect();
+    let (cpu, draws) = timed(|| job(&model, &data, seed));
+    println!(
+        "{}",
+        json!({"cpu_ms": cpu * 1e3, "gradients": draws.total_gradients()})
+    );
+}
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let value = |flag: &str| {
@@ -181,6 +222,14 @@ fn main() {
             .and_then(|i| args.get(i + 1))
             .map(String::as_str)
     };
+    if let Some(name) = value("--fit") {
+        let seed = args
+            .iter()
+            .filter_map(|a| a.parse().ok())
+            .next()
+            .unwrap_or(0);
+        return fit(name, seed, value("--data").unwrap_or("."));
+    }
     let quick = args.iter().any(|a| a == "--quick");
     let directory = value("--data");
     let scale = if quick { 5 } else { 1 };
