@@ -77,11 +77,17 @@ def numpyro_peer(name):
         parts = jnp.stack([d.Normal(mu, st).log_prob(y), d.Normal(theta * mm, sm).log_prob(y), d.Normal(0, sv).log_prob(y)])
         numpyro.factor("y", jax.scipy.special.logsumexp(lw[:, None] + parts, axis=0).sum())
 
-    mcmc = numpyro.infer.MCMC(numpyro.infer.NUTS(model), num_warmup=500, num_samples=500, progress_bar=False)
+    def sample(key):
+        kernel = numpyro.infer.NUTS(model)
+        mcmc = numpyro.infer.MCMC(kernel, num_warmup=500, num_samples=500, progress_bar=False)
+        mcmc.run(key)
+        return mcmc.get_samples()
+
+    # Compiled as a whole: `MCMC.run` alone traces again at every call.
+    compiled = jax.jit(sample)
 
     def run(seed):
-        mcmc.run(jax.random.PRNGKey(seed))
-        jax.block_until_ready(mcmc.get_samples())
+        jax.block_until_ready(compiled(jax.random.PRNGKey(seed)))
 
     run(10_000)
     return timed(run)

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use measure::{Spread, paired, timed};
 use nuts_rs::rand::rngs::ChaCha8Rng;
 use nuts_rs::rand::{RngExt, SeedableRng};
-use plimsoll_bayes::{Array, Chain, ChainSettings, Data, Draws, Model, Program};
+use plimsoll_bayes::{Array, Chain, ChainSettings, Data, Draws, InstructionSet, Model, Program};
 use serde_json::json;
 
 const M1: &str = include_str!("../../../crates/bayes/models/m1.json");
@@ -111,9 +111,11 @@ fn gradients(
     text: &str,
     f: hand::Gradient,
     pairs: usize,
+    set: InstructionSet,
 ) -> serde_json::Value {
     let model: Model = serde_json::from_str(text).expect("the model");
     let program = Program::compile(&model, &named(y)).expect("a sound model");
+    let program = program.with_instruction_set(set);
     let mut workspace = program.workspace().expect("memory");
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let points: Vec<[f64; 8]> = (0..64)
@@ -235,10 +237,17 @@ fn main() {
     let scale = if quick { 5 } else { 1 };
     let (y1, y5) = (shared(directory, "M1"), shared(directory, "M5"));
 
+    let best = InstructionSet::detect();
+    let m5_by_set: Vec<_> = InstructionSet::available()
+        .into_iter()
+        .map(|set| {
+            json!({"set": set.name(), "m5": gradients(&y5, "M5", M5, hand::m5, 100 / scale, set)})
+        })
+        .collect();
     let result = json!({
         "m1": m1_against_hand_written(&y1, 100 / scale),
-        "m1_gradient": gradients(&y1, "M1", M1, hand::m1, 100 / scale),
-        "m5_gradient": gradients(&y5, "M5", M5, hand::m5, 100 / scale),
+        "m1_gradient": gradients(&y1, "M1", M1, hand::m1, 100 / scale, best),
+        "m5_gradient": m5_by_set,
         "concurrent": jobs::concurrent(M1, &y1, 40 / scale),
         "instruments": jobs::instruments(M1, 1400 / scale as u64),
     });
