@@ -2,7 +2,7 @@
 
 use super::dispatch;
 use super::lanes::Lanes;
-use super::math::{exp_nonpositive, log_lanes};
+use super::math::{exp_limited, log_lanes};
 
 /// An argument of a kernel: one value for all elements, or one for each.
 #[derive(Clone, Copy)]
@@ -40,9 +40,12 @@ pub(crate) struct ComponentSums {
     pub(crate) rd2: f64,
 }
 
-/// Observations between two logarithms: the sums of at most 8 terms ≤ 1 (and ≥ 1 in total) are
-/// multiplied, and 8¹²⁸ is still far below the largest double.
-const PRODUCT: usize = 128;
+/// Logarithm of the ratio beyond which a component of a mixture is below the rounding of another.
+const FAR: f64 = 40.0;
+
+/// Observations between two logarithms. Their sums are multiplied: at most 1 + 5·e⁴⁰ < 2⁶¹ each
+/// for a mixture and 2 for a Bernoulli term, so that 16 stay below the largest double.
+const PRODUCT: usize = 16;
 
 /// What one pass over the data accumulates for a mixture of `K` normal distributions.
 struct Mixture<L, const K: usize> {
@@ -52,7 +55,7 @@ struct Mixture<L, const K: usize> {
     r: [L; K],
     rd: [L; K],
     rd2: [L; K],
-    max: L,
+    base: L,
     product: L,
     log: L,
 }
@@ -74,7 +77,7 @@ impl<L: Lanes, const K: usize> Mixture<L, K> {
             r: [zero; K],
             rd: [zero; K],
             rd2: [zero; K],
-            max: zero,
+            base: zero,
             product: L::splat(1.0),
             log: zero,
         }
@@ -83,28 +86,36 @@ impl<L: Lanes, const K: usize> Mixture<L, K> {
     #[inline(always)]
     fn add(&mut self, y: L, mask: Option<L>) {
         let one = L::splat(1.0);
+        let zero = L::splat(0.0);
         // Loops, not closures: a closure is a function of its own, without the target features.
         let (mut d, mut e) = ([y; K], [y; K]);
         for k in 0..K {
             d[k] = y.sub(self.mean[k]);
             e[k] = d[k].mul(d[k]).fma(self.half_precision[k], self.constant[k]);
         }
-        let mut max = e[0];
-        for term in e {
-            max = max.max(term);
+        // Relative to the first component, whose exponential is then known: one less to compute.
+        // Where another is more than e^FAR times as likely, the sum is relative to that, and the
+        // first, below the rounding of the sum, counts nothing.
+        let first = e[0];
+        let mut highest = e[K - 1];
+        for term in &e[1..] {
+            highest = highest.max(*term);
         }
-        let mut total = L::splat(0.0);
-        for term in &mut e {
-            *term = exp_nonpositive(term.sub(max));
+        let far = highest.sub(L::splat(FAR));
+        let mut base = L::select_lt(first, far, far, first);
+        e[0] = L::select_lt(first, far, zero, one);
+        let mut total = e[0];
+        for term in &mut e[1..] {
+            *term = exp_limited(term.sub(base));
             total = total.add(*term);
         }
         let mut scale = one.div(total);
         if let Some(mask) = mask {
             scale = scale.mul(mask);
-            max = max.mul(mask);
-            total = L::select_lt(L::splat(0.0), mask, total, one);
+            base = base.mul(mask);
+            total = L::select_lt(zero, mask, total, one);
         }
-        self.max = self.max.add(max);
+        self.base = self.base.add(base);
         self.product = self.product.mul(total);
         for k in 0..K {
             let r = e[k].mul(scale);
@@ -150,7 +161,7 @@ fn mixture_of<L: Lanes, const K: usize>(
             rd2: state.rd2[k].sum(),
         };
     }
-    state.max.sum() + state.log.sum()
+    state.base.sum() + state.log.sum()
 }
 
 #[inline(always)]
@@ -248,7 +259,7 @@ dispatch! {
 fn bernoulli_step<L: Lanes>(y: L, eta: L) -> (L, L, L) {
     let zero = L::splat(0.0);
     let one = L::splat(1.0);
-    let t = exp_nonpositive(zero.sub(eta.abs()));
+    let t = exp_limited(zero.sub(eta.abs()));
     let u = one.add(t);
     let p = L::select_lt(eta, zero, t, one).div(u);
     // y·η − max(η, 0); the rest, −ln(1 + e^−|η|), goes into the product of the u.
@@ -343,4 +354,69 @@ fn matvec_adjoint_any<L: Lanes>(columns: &[f64], g: &[f64], out: &mut [f64]) {
 dispatch! {
     /// `out += Aᵀ g` with A stored column by column.
     pub(crate) fn matvec_adjoint(columns: &[f64], g: &[f64], out: &mut [f64]) = matvec_adjoint_any;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::InstructionSet;
+    use rand::{Rng, SeedableRng};
+
+    /// ln Σ exp with the largest term taken out.
+    fn log_sum_exp(l: &[f64]) -> f64 {
+        let max = l.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        max + l.iter().map(|l| (l - max).exp()).sum::<f64>().ln()
+    }
+
+    #[test]
+    fn a_mixture_of_far_apart_components_is_its_plain_formula() {
+        let mut rng = rand_pcg::Pcg64::seed_from_u64(2);
+        for case in 0..600 {
+            let k = 1 + case % MAX_FUSED_COMPONENTS;
+            let n = 1 + case % 37;
+            let y: Vec<f64> = (0..n).map(|_| rng.random_range(-3.0..3.0)).collect();
+            let constant: Vec<f64> = (0..k).map(|_| rng.random_range(-60.0..60.0)).collect();
+            let mean: Vec<f64> = (0..k).map(|_| rng.random_range(-3.0..3.0)).collect();
+            // From hardly any difference between the components to thousands on the log scale.
+            let precision: Vec<f64> = (0..k)
+                .map(|_| rng.random_range(-3.0f64..9.0).exp())
+                .collect();
+            let term = |y: f64, k: usize| constant[k] - 0.5 * precision[k] * (y - mean[k]).powi(2);
+            let (mut want, mut sums) = (0.0, vec![[0.0; 3]; k]);
+            for &y in &y {
+                let l: Vec<f64> = (0..k).map(|k| term(y, k)).collect();
+                let log = log_sum_exp(&l);
+                want += log;
+                for (j, s) in sums.iter_mut().enumerate() {
+                    let (r, d) = ((l[j] - log).exp(), y - mean[j]);
+                    s[0] += r;
+                    s[1] += r * d;
+                    s[2] += r * d * d;
+                }
+            }
+            for set in InstructionSet::available() {
+                let mut got = vec![ComponentSums::default(); k];
+                let log = normal_mixture(set, &y, &constant, &mean, &precision, &mut got);
+                let close = |a: f64, b: f64| (a - b).abs() < 1e-11 * b.abs().max(1.0);
+                assert!(close(log, want), "{} {case}: {log} {want}", set.name());
+                for (g, w) in got.iter().zip(&sums) {
+                    assert!(close(g.r, w[0]) && close(g.rd, w[1]) && close(g.rd2, w[2]));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_mixture_with_an_undefined_argument_is_undefined() {
+        for set in InstructionSet::available() {
+            for bad in 0..3 {
+                let mut constant = [0.0; 3];
+                constant[bad] = f64::NAN;
+                let mut sums = [ComponentSums::default(); 3];
+                let log =
+                    normal_mixture(set, &[0.5; 11], &constant, &[0.0; 3], &[1.0; 3], &mut sums);
+                assert!(log.is_nan());
+            }
+        }
+    }
 }

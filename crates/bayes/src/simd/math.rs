@@ -73,9 +73,10 @@ pub(crate) fn exp_lanes<L: Lanes>(x: L) -> L {
         .mul(rest.pow2_from_shifted())
 }
 
-/// eˣ for x ≤ 0, flushed to about 10⁻³⁰⁷ below −707: for terms that are added to 1.
+/// eˣ for x ≤ 700, flushed to about 10⁻³⁰⁷ below −707: for terms of a sum that is not smaller
+/// than 1.
 #[inline(always)]
-pub(crate) fn exp_nonpositive<L: Lanes>(x: L) -> L {
+pub(crate) fn exp_limited<L: Lanes>(x: L) -> L {
     let (p, shifted) = exp_reduced(L::splat(-707.0).max(x));
     p.mul(shifted.pow2_from_shifted())
 }
