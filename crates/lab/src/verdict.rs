@@ -252,7 +252,7 @@ fn error_rate_note(experiment: &Experiment) -> Option<String> {
 
 fn launch(experiment: &Experiment, winner: Option<&Arm>) -> LaunchLine {
     let command = if experiment.design.command.is_empty() {
-        "erl …".to_owned()
+        "YOUR COMMAND".to_owned()
     } else {
         experiment.design.command.join(" ")
     };
