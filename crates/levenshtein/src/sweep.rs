@@ -152,7 +152,7 @@ pub(crate) fn sweep<S: Symbol>(
     to: usize,
 ) {
     assert_eq!(text.len(), boundary.len());
-    debug_assert!(from % GROUP == 0 && to % GROUP == 0);
+    debug_assert!(from.is_multiple_of(GROUP) && to.is_multiple_of(GROUP));
     let width = strip.width();
     // SAFETY: an `InstructionSet` other than `Portable` comes from `available`, and the strip
     // was built with a width that `width_for` gave for this set.
@@ -329,24 +329,17 @@ unsafe fn run<L: Lanes, const V: usize, S: Symbol>(
                 let out = time + 1 - width;
                 let above: [u8; GROUP] = std::array::from_fn(|u| boundary[time..time + GROUP][u]);
                 let mut below = [0; GROUP];
-                for u in 0..GROUP {
-                    below[u] = column::<L, V>(
-                        std::array::from_fn(|v| equal[v][u]),
-                        above[u],
-                        &mut vp,
-                        &mut vn,
-                        &mut hp,
-                        &mut hn,
-                    );
+                for (u, below) in below.iter_mut().enumerate() {
+                    let equal = std::array::from_fn(|v| equal[v][u]);
+                    *below = column::<L, V>(equal, above[u], &mut vp, &mut vn, &mut hp, &mut hn);
                 }
                 boundary[out..out + GROUP].copy_from_slice(&below);
             } else {
-                for u in 0..GROUP {
-                    let now = time + u;
+                for now in time..time + GROUP {
                     let (old_vp, old_vn) = (vp, vn);
                     let above = boundary.get(now).copied().unwrap_or(0);
                     let below = column::<L, V>(
-                        std::array::from_fn(|v| equal[v][u]),
+                        std::array::from_fn(|v| equal[v][now - time]),
                         above,
                         &mut vp,
                         &mut vn,
