@@ -35,7 +35,7 @@ impl Resumable for Primes {
                 return Poll::Ready(self.count);
             }
             let prime = self.divisor * self.divisor > self.candidate;
-            if prime || self.candidate % self.divisor == 0 {
+            if prime || self.candidate.is_multiple_of(self.divisor) {
                 self.count += u64::from(prime);
                 self.candidate += 1;
                 self.divisor = 2;
