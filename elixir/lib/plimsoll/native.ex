@@ -1,0 +1,79 @@
+defmodule Plimsoll.Native do
+  @moduledoc """
+  Every function of the one native library, `priv/plimsoll_nif.so`, which `./x setup` builds.
+
+  The library is looked for beside this module's own code (`ebin/../priv`), and then where OTP
+  knows the application `plimsoll`. When it is missing, calling a function raises
+  `Plimsoll.Native.NotLoaded`, which says what to do; the rest of Plimsoll works without it.
+  A panic inside the library becomes an exception here.
+  """
+
+  # Loading this module while it is compiled would look for a library that is not there yet.
+  @compile {:autoload, false}
+  @on_load :load
+
+  defmodule NotLoaded do
+    @moduledoc "The native library is not there, or cannot be loaded into this VM."
+    defexception [:message]
+  end
+
+  @doc """
+  `steps` steps of the 32-bit xorshift generator from `state`, on a dirty CPU scheduler: the same
+  arithmetic as `Plimsoll.Workload.Spin.spin/2`.
+
+  `state` is 1 to 2³² − 1; `steps` at most 100 000 000, about a fifth of a second, during which
+  nothing can interrupt it. Raises `ArgumentError` outside these bounds.
+  """
+  @spec spin(pos_integer, non_neg_integer) :: pos_integer
+  def spin(state, steps) when is_integer(state) and is_integer(steps), do: not_loaded()
+
+  @doc false
+  def panic_for_test, do: not_loaded()
+
+  @doc false
+  def load do
+    # A failed load must not make this module undefined: its functions then say what is missing.
+    load(candidates(), [])
+  end
+
+  defp load([], failures) do
+    :persistent_term.put(__MODULE__, :lists.reverse(failures))
+  end
+
+  defp load([path | paths], failures) do
+    case :erlang.load_nif(path, 0) do
+      :ok -> :ok
+      {:error, {_reason, text}} -> load(paths, [:unicode.characters_to_binary(text) | failures])
+    end
+  end
+
+  defp candidates do
+    beside =
+      case :code.which(__MODULE__) do
+        [_ | _] = beam -> [:filename.join([:filename.dirname(beam), ~c"..", ~c"priv"])]
+        _not_a_file -> []
+      end
+
+    installed =
+      case :code.priv_dir(:plimsoll) do
+        {:error, :bad_name} -> []
+        path -> [path]
+      end
+
+    for path <- beside ++ installed, do: :filename.join(path, ~c"plimsoll_nif")
+  end
+
+  @spec not_loaded() :: no_return
+  defp not_loaded do
+    why = :lists.join("; ", :persistent_term.get(__MODULE__, []))
+
+    :erlang.nif_error(%NotLoaded{
+      message:
+        IO.iodata_to_binary([
+          "the native library of Plimsoll is not loaded: run ./x setup, which builds it (",
+          if(why == [], do: "nowhere to look for it", else: why),
+          ")"
+        ])
+    })
+  end
+end

@@ -1,0 +1,200 @@
+defmodule Plimsoll.Workload.Runner do
+  @moduledoc """
+  Keeps `level` processes doing a workload's jobs for a window of time, and counts what they
+  complete.
+
+  Closed loop: a process begins its next job when it has ended the one before. Each process counts
+  in a slot of its own, two cache lines from its neighbours', so that counting costs no contention.
+  A process of high priority, the *sampler*, reads the slots about thirty times in a window with the
+  monotonic time that has really passed, so a late sample is still a true one. Jobs that are in
+  flight when the window ends are not counted; they are killed (a NIF call first runs to its end).
+
+  The window begins when every process is ready, and includes whatever warm-up the workload has:
+  whoever reads the samples decides where it ends.
+  """
+
+  alias Plimsoll.Workload.Settings
+
+  @samples 30
+  # 64-bit words from one slot to the next: 128 bytes, because lines are prefetched in pairs.
+  @stride 16
+
+  @typedoc "`ops` completed in `seconds`: since the sample before, or in total."
+  @type event :: {:sample | :done, ops :: non_neg_integer, seconds :: float}
+
+  @typedoc "Why a run gave no figure: it cannot be made here, or something broke."
+  @type refusal :: {:cannot_run | :failed, message :: String.t()}
+
+  @doc """
+  Runs `workload`, a module with the behaviour `Plimsoll.Workload`, and calls `emit` with every
+  event, the last being `:done`; its figures are the sums of the samples'.
+
+  `emit` runs in the calling process, so that the sampler never waits for output; events may
+  therefore come late, and their figures are still of the moment when they were read. When a job or
+  a callback fails, no `:done` is emitted; what `emit` raises is raised here. On return all
+  processes of the run have ended.
+  """
+  @spec run(module, Settings.t(), (event -> term)) :: :ok | refusal
+  def run(workload, %Settings{} = settings, emit) do
+    caller = self()
+    run = make_ref()
+
+    body = fn ->
+      # Linked processes end with the sampler, and it with the caller; their ends are messages.
+      Process.flag(:trap_exit, true)
+      result = set_up_and_run(workload, settings, &send(caller, {run, :event, &1}))
+      # The caller may trap exits: no message but the result must reach it.
+      Process.unlink(caller)
+      send(caller, {run, :result, result})
+    end
+
+    {sampler, monitor} = :erlang.spawn_opt(body, [:link, :monitor, priority: :high])
+
+    try do
+      pass_on(run, monitor, emit)
+    after
+      Process.unlink(sampler)
+      Process.exit(sampler, :shutdown)
+      Process.demonitor(monitor, [:flush])
+      await_end(sampler)
+    end
+  end
+
+  defp pass_on(run, monitor, emit) do
+    receive do
+      {^run, :event, event} ->
+        emit.(event)
+        pass_on(run, monitor, emit)
+
+      {^run, :result, result} ->
+        result
+
+      {:DOWN, ^monitor, :process, _sampler, reason} ->
+        {:failed, failure("the sampler", reason)}
+    end
+  end
+
+  defp set_up_and_run(workload, settings, emit) do
+    case workload.setup(settings) do
+      {:ok, shared} ->
+        try do
+          with_workers(workload, shared, settings, emit)
+        after
+          workload.cleanup(shared)
+        end
+
+      {:error, message} ->
+        {:cannot_run, message}
+    end
+  catch
+    kind, reason ->
+      {:failed, "#{workload.name()} failed: #{Exception.format(kind, reason, __STACKTRACE__)}"}
+  end
+
+  defp with_workers(workload, shared, settings, emit) do
+    slots = :counters.new((settings.level + 1) * @stride, [:atomics])
+    go = make_ref()
+    sampler = self()
+
+    worker = fn index ->
+      state = workload.start(shared, index)
+      send(sampler, {go, :ready})
+
+      receive do
+        ^go -> work(workload, state, slots, index * @stride)
+      end
+    end
+
+    workers = for index <- 1..settings.level, do: spawn_link(fn -> worker.(index) end)
+
+    try do
+      with :ok <- await_ready(go, settings.level) do
+        # Before the first process begins: no work is counted for which no time is.
+        begin = System.monotonic_time()
+        Enum.each(workers, &send(&1, go))
+        sample(slots, settings, begin, emit)
+      end
+    after
+      Enum.each(workers, &Process.exit(&1, :kill))
+      Enum.each(workers, &await_end/1)
+    end
+  end
+
+  defp work(workload, state, slots, slot) do
+    {ops, state} = workload.job(state)
+    :counters.add(slots, slot, ops)
+    work(workload, state, slots, slot)
+  end
+
+  defp await_ready(_go, 0), do: :ok
+
+  defp await_ready(go, left) do
+    receive do
+      {^go, :ready} -> await_ready(go, left - 1)
+      {:EXIT, _worker, reason} -> {:failed, failure("a process of the workload", reason)}
+    end
+  end
+
+  defp sample(slots, settings, begin, emit) do
+    second = System.convert_time_unit(1, :second, :native)
+    window = max(round(settings.seconds * second), 1)
+    due = fn number -> begin + div(window * number, @samples) end
+    sample(%{slots: slots, level: settings.level, emit: emit, due: due}, 1, begin, 0, begin)
+  end
+
+  # `number` is the sample that is due next, of @samples; `before` and `counted` are the time and
+  # the total of the one before.
+  defp sample(run, number, before, counted, begin) do
+    with :ok <- await(run.due.(number)) do
+      total = total(run.slots, run.level)
+      now = System.monotonic_time()
+      run.emit.({:sample, total - counted, in_seconds(now - before)})
+
+      # One that came late swallows those that were due meanwhile.
+      case Enum.find((number + 1)..@samples//1, &(run.due.(&1) > now)) do
+        nil ->
+          run.emit.({:done, total, in_seconds(now - begin)})
+          :ok
+
+        next ->
+          sample(run, next, now, total, begin)
+      end
+    end
+  end
+
+  # Until after `time`, so that no sample is without length.
+  defp await(time) do
+    case time - System.monotonic_time() do
+      left when left < 0 ->
+        :ok
+
+      left ->
+        receive do
+          {:EXIT, _worker, reason} -> {:failed, failure("a process of the workload", reason)}
+        after
+          System.convert_time_unit(left, :native, :millisecond) + 1 -> await(time)
+        end
+    end
+  end
+
+  defp total(slots, level), do: total(slots, level, 0)
+  defp total(_slots, 0, sum), do: sum
+
+  defp total(slots, index, sum) do
+    total(slots, index - 1, sum + :counters.get(slots, index * @stride))
+  end
+
+  defp in_seconds(native) do
+    native / System.convert_time_unit(1, :second, :native)
+  end
+
+  defp await_end(worker) do
+    monitor = Process.monitor(worker)
+
+    receive do
+      {:DOWN, ^monitor, :process, ^worker, _reason} -> :ok
+    end
+  end
+
+  defp failure(who, reason), do: "#{who} failed: #{Exception.format_exit(reason)}"
+end
