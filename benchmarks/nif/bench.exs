@@ -8,7 +8,9 @@ defmodule Bench do
   alias Plimsoll.{Levenshtein, Native}
 
   def main(words) do
-    {options, _} = OptionParser.parse!(words, strict: [peer: :string, json: :string, quick: :boolean])
+    {options, _} =
+      OptionParser.parse!(words, strict: [peer: :string, json: :string, quick: :boolean])
+
     :rand.seed(:exsss, {4, 5, 6})
     folder = Path.join(System.tmp_dir!(), "plimsoll-bench-nif-#{System.pid()}")
     File.mkdir_p!(folder)
@@ -36,7 +38,12 @@ defmodule Bench do
 
   defp peers(peer, folder, blocks) do
     long =
-      for {bytes, calls, rounds} <- [{10_000, 20, blocks}, {256, 5_000, blocks}, {64, 50_000, blocks}, {8, 100_000, blocks}] do
+      for {bytes, calls, rounds} <- [
+            {10_000, 20, blocks},
+            {256, 5_000, blocks},
+            {64, 50_000, blocks},
+            {8, 100_000, blocks}
+          ] do
         {a, b} = {:rand.bytes(bytes), :rand.bytes(bytes)}
         files = for {name, data} <- [a: a, b: b], do: write(folder, name, data)
         ours = fn -> cpu(calls, fn -> Levenshtein.distance(a, b) end) end
@@ -103,17 +110,23 @@ defmodule Bench do
       Levenshtein.distance(a, b)
       Levenshtein.distance(a, near, max: 500)
       Levenshtein.distance(text, other, unit: :code_points)
-      Levenshtein.distances(binary_part(a, 0, 2_000), for(i <- 0..99, do: binary_part(b, i, 2_000)))
+
+      Levenshtein.distances(
+        binary_part(a, 0, 2_000),
+        for(i <- 0..99, do: binary_part(b, i, 2_000))
+      )
     end
 
     Native.timeslice_slices()
     Native.timeslice_record(true)
     workers = for _ <- 1..System.schedulers_online(), do: spawn_monitor(fn -> forever(work) end)
     {wall, cpu} = collect(wanted, {[], []})
+
     for {pid, monitor} <- workers do
       Process.exit(pid, :kill)
       receive do: ({:DOWN, ^monitor, _, _, _} -> :ok)
     end
+
     Native.timeslice_record(false)
 
     [
@@ -122,7 +135,11 @@ defmodule Bench do
       row("slice, CPU time, p99.9", "us", quantile(cpu, 0.999), 1200),
       row("slice, CPU time, longest", "us", quantile(cpu, 1.0)),
       row("slice, elapsed, median", "us", quantile(wall, 0.5)),
-      row("slice, elapsed, p99.9 (with the time for which others had the core)", "us", quantile(wall, 0.999))
+      row(
+        "slice, elapsed, p99.9 (with the time for which others had the core)",
+        "us",
+        quantile(wall, 0.999)
+      )
     ]
   end
 
@@ -139,7 +156,10 @@ defmodule Bench do
   end
 
   defp merge(a, b) do
-    (a ++ b) |> Enum.group_by(&elem(&1, 0), &elem(&1, 1)) |> Enum.map(fn {k, v} -> {k, Enum.sum(v)} end) |> Enum.sort()
+    (a ++ b)
+    |> Enum.group_by(&elem(&1, 0), &elem(&1, 1))
+    |> Enum.map(fn {k, v} -> {k, Enum.sum(v)} end)
+    |> Enum.sort()
   end
 
   defp count(histogram), do: histogram |> Enum.map(&elem(&1, 1)) |> Enum.sum()
@@ -157,55 +177,38 @@ defmodule Bench do
 
   defp kills(number) do
     {a, b} = {:rand.bytes(1_000_000), :rand.bytes(1_000_000)}
-    Process.flag(:priority, :max)
 
-    rows =
-      for run <- [:yielding, :automatic, :dirty] do
-        samples = for _ <- 1..number, do: kill(run, a, b)
-        # Where no thread of ours waited for a core, which others have, it is ours alone.
-        alone = for {time, waited} <- samples, waited < 200_000, do: time
-        all = for {time, _waited} <- samples, do: time
-        at = fn times, q -> Enum.at(Enum.sort(times), floor(q * (length(times) - 1))) / 1000 end
+    for run <- [:yielding, :automatic, :dirty] do
+      samples = for _ <- 1..number, do: kill(run, a, b)
+      {elapsed, cpu} = Enum.unzip(samples)
+      at = fn times, q -> Enum.at(Enum.sort(times), floor(q * (number - 1))) / 1000 end
 
-        [
-          row("kill to freed, #{run}: median of all", "us", at.(all, 0.5)),
-          row("kill to freed, #{run}: p99 of all", "us", at.(all, 0.99))
-          | if alone == [] do
-              []
-            else
-              [
-                row("kill to freed, #{run}: undisturbed of #{number}", "", length(alone)),
-                row("kill to freed, #{run}: p99 undisturbed", "us", at.(alone, 0.99), 2000),
-                row("kill to freed, #{run}: longest undisturbed", "us", at.(alone, 1.0))
-              ]
-            end
-        ]
-      end
-
-    Process.flag(:priority, :normal)
-    rows
+      # Elapsed time has in it for how long others had the cores; what the VM itself still did
+      # until the state was gone has not.
+      [
+        row("kill to freed, #{run}: CPU time of the VM meanwhile, median", "us", at.(cpu, 0.5)),
+        row(
+          "kill to freed, #{run}: CPU time of the VM meanwhile, p99",
+          "us",
+          at.(cpu, 0.99),
+          2000
+        ),
+        row("kill to freed, #{run}: elapsed, median", "us", at.(elapsed, 0.5)),
+        row("kill to freed, #{run}: elapsed, p99 (others had the core)", "us", at.(elapsed, 0.99))
+      ]
+    end
   end
 
   defp kill(run, a, b) do
-    pid = spawn(fn -> Levenshtein.distance(a, b, run: run) end)
+    {pid, monitor} = spawn_monitor(fn -> Levenshtein.distance(a, b, run: run) end)
     wait(1)
     # Anywhere in a slice, and past the first for the automatic one.
     Process.sleep(:rand.uniform(4))
-    waited = waiting()
-    start = System.monotonic_time(:nanosecond)
+    {start, cpu} = {System.monotonic_time(:nanosecond), Native.timeslice_process_cpu()}
     Process.exit(pid, :kill)
-    wait(0)
-    time = System.monotonic_time(:nanosecond) - start
-    {time, waiting() - waited}
-  end
-
-  # Nanoseconds for which threads of this VM were ready and had no core.
-  defp waiting do
-    for thread <- Path.wildcard("/proc/self/task/*/schedstat"), reduce: 0 do
-      sum ->
-        [_ran, waited, _turns] = String.split(File.read!(thread))
-        sum + String.to_integer(waited)
-    end
+    # A process on a dirty scheduler is down before its native call has ended.
+    receive do: ({:DOWN, ^monitor, _, _, _} -> wait(0))
+    {System.monotonic_time(:nanosecond) - start, Native.timeslice_process_cpu() - cpu}
   end
 
   defp wait(live) do
@@ -233,7 +236,10 @@ defmodule Bench do
 
   # The first block warms up and is dropped.
   defp interleave(blocks, arms) do
-    tl(for _ <- 0..blocks, do: Map.new(Enum.shuffle(arms), fn {name, measure} -> {name, measure.()} end))
+    tl(
+      for _ <- 0..blocks,
+          do: Map.new(Enum.shuffle(arms), fn {name, measure} -> {name, measure.()} end)
+    )
   end
 
   defp median(blocks, arm), do: middle(for block <- blocks, do: block[arm])
@@ -241,7 +247,15 @@ defmodule Bench do
   defp middle(values), do: Enum.at(Enum.sort(values), div(length(values), 2))
 
   defp row(name, unit, value, target \\ nil) do
-    %{name: name, unit: unit, value: value, low: nil, high: nil, target: target, met: target && value <= target}
+    %{
+      name: name,
+      unit: unit,
+      value: value,
+      low: nil,
+      high: nil,
+      target: target,
+      met: target && value <= target
+    }
   end
 
   # The ratio of two arms with the interval from the binomial order statistics of the median.
@@ -251,18 +265,35 @@ defmodule Bench do
     reach = max(0, floor((n - 1.96 * :math.sqrt(n)) / 2))
     value = middle(ratios)
 
-    %{name: name, unit: "ratio", value: value, low: Enum.at(ratios, reach), high: Enum.at(ratios, n - 1 - reach), target: target, met: target && value <= target}
+    %{
+      name: name,
+      unit: "ratio",
+      value: value,
+      low: Enum.at(ratios, reach),
+      high: Enum.at(ratios, n - 1 - reach),
+      target: target,
+      met: target && value <= target
+    }
   end
 
   ## Saying
 
   defp print(rows, version) do
-    IO.puts("CPU time, rapidfuzz #{version}, #{System.schedulers_online()} schedulers, OTP #{System.otp_release()}\n")
+    IO.puts(
+      "CPU time, rapidfuzz #{version}, #{System.schedulers_online()} schedulers, OTP #{System.otp_release()}\n"
+    )
 
     for row <- rows do
       interval = if row.low, do: "  [#{short(row.low)}, #{short(row.high)}]", else: ""
-      target = if row.target, do: "  target <= #{short(row.target)}: #{if row.met, do: "met", else: "MISSED"}", else: ""
-      IO.puts("#{String.pad_trailing(row.name, 70)} #{String.pad_leading(short(row.value), 10)} #{row.unit}#{interval}#{target}")
+
+      target =
+        if row.target,
+          do: "  target <= #{short(row.target)}: #{if row.met, do: "met", else: "MISSED"}",
+          else: ""
+
+      IO.puts(
+        "#{String.pad_trailing(row.name, 70)} #{String.pad_leading(short(row.value), 10)} #{row.unit}#{interval}#{target}"
+      )
     end
   end
 
