@@ -96,9 +96,20 @@ pub struct BenchArgs {
     /// Bind types to compare, the first is the baseline [default: u and every other distinct placement]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub arms: Vec<String>,
-    /// A further arm with any VM flags: --arm 'quiet=+sbwt none' (may be repeated)
-    #[arg(long = "arm", value_name = "NAME=FLAGS")]
+    /// A further arm, with any settings: --arm 'quiet=OMP_NUM_THREADS=2 +sbwt none' (may be repeated)
+    #[arg(long = "arm", value_name = "NAME=WORDS")]
     pub flag_arms: Vec<String>,
+    /// Every arm in these execution modes of the workload (nuts: dirty, stepping)
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        requires = "workload"
+    )]
+    pub modes: Vec<String>,
+    /// Run this workload in the same blocks, as the ceiling that speedups are held against
+    #[arg(long, value_name = "WORKLOAD", requires = "workload")]
+    pub ceiling: Option<String>,
     /// Concurrent jobs, such as 1,2,4
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [1])]
     pub levels: Vec<u32>,

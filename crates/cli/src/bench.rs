@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use plimsoll_beam::otp;
 use plimsoll_lab::{
     ArmRequest, ProcessExecutor, Programme, RunError, RunnerError, Stop, Store, analyse, arms,
-    block_count, default_path, run, settings,
+    block_count, ceiling, default_path, in_modes, run, settings,
 };
 use plimsoll_machine::live;
 use plimsoll_placement::map_report;
@@ -100,10 +100,25 @@ impl Request {
         let builtin: Builtin = name.parse().map_err(Failure::usage)?;
         let otp = otp().map_err(Failure::cannot)?;
         let machine = live().map_err(Failure::cannot)?;
+        let layout = layout()?;
+        let mut arms = arms(&requested(args, &machine, true)?, &machine).map_err(Failure::usage)?;
+        if !args.modes.is_empty() {
+            let variable = modes_variable(builtin, &args.modes)?;
+            arms = in_modes(&arms, variable, &args.modes);
+        }
+        let mut ceilings = BTreeMap::new();
+        if let Some(workload) = &args.ceiling {
+            let workload: Builtin = workload
+                .parse()
+                .map_err(|e| Failure::usage(format!("--ceiling: {e}")))?;
+            ceilings.insert(workload.name().to_owned(), command(workload, &layout));
+            arms.push(ceiling(workload.name()));
+        }
         Ok(Self {
-            arms: arms(&requested(args, &machine, true)?, &machine).map_err(Failure::usage)?,
+            arms,
             programme: Programme {
-                words: command(builtin, &layout()?),
+                words: command(builtin, &layout),
+                ceilings,
                 environment: environment(&args.env)?,
                 metric: None,
                 timeout: args.timeout,
@@ -115,6 +130,11 @@ impl Request {
             custom: false,
             facts: vec![("otp", otp.release), ("erts", otp.erts)],
         })
+    }
+
+    /// Arms on the machine of this request.
+    pub fn arms_of(&self, requests: &[ArmRequest]) -> Result<Vec<Arm>, Failure> {
+        arms(requests, &self.machine).map_err(Failure::usage)
     }
 
     fn command(program: &str, args: &BenchArgs) -> Result<Self, Failure> {
@@ -130,6 +150,7 @@ impl Request {
             arms: arms(&requested(args, &machine, asked)?, &machine).map_err(Failure::usage)?,
             programme: Programme {
                 words: args.command.clone(),
+                ceilings: BTreeMap::new(),
                 environment: environment(&args.env)?,
                 metric,
                 timeout: args.timeout,
@@ -296,8 +317,18 @@ fn resume(id: i64, args: &BenchArgs) -> Result<(Experiment, Programme), Failure>
         .map(Metric::new)
         .transpose()
         .map_err(Failure::usage)?;
+    let ceilings = experiment.arms.iter().filter_map(|arm| arm.ceiling.clone());
+    let ceilings = ceilings
+        .map(|name| {
+            Ok((
+                name.clone(),
+                command(name.parse().map_err(Failure::usage)?, &layout()?),
+            ))
+        })
+        .collect::<Result<_, Failure>>()?;
     let programme = Programme {
         words,
+        ceilings,
         environment: experiment.design.env.clone(),
         metric,
         timeout: args.timeout,
@@ -325,7 +356,7 @@ fn requested(args: &BenchArgs, machine: &Machine, binds: bool) -> Result<Vec<Arm
             })?;
         requests.push(ArmRequest::Flags {
             name: name.to_owned(),
-            flags: flags.split_whitespace().map(str::to_owned).collect(),
+            words: flags.split_whitespace().map(str::to_owned).collect(),
         });
     }
     if !args.flag_arms.is_empty() && args.arms.is_empty() {
@@ -343,6 +374,22 @@ fn requested(args: &BenchArgs, machine: &Machine, binds: bool) -> Result<Vec<Arm
         requests.push(ArmRequest::AsIs);
     }
     Ok(requests)
+}
+
+/// The variable by which a workload is told its execution mode.
+fn modes_variable(builtin: Builtin, modes: &[String]) -> Result<&'static str, Failure> {
+    let (variable, known) = builtin.modes().ok_or_else(|| {
+        Failure::usage(format!(
+            "--modes: the workload {builtin} has no execution modes"
+        ))
+    })?;
+    match modes.iter().find(|mode| !known.contains(&mode.as_str())) {
+        Some(wrong) => Err(Failure::usage(format!(
+            "--modes: `{wrong}` is no mode of {builtin}; it has {}",
+            known.join(", ")
+        ))),
+        None => Ok(variable),
+    }
 }
 
 fn levels(asked: &[u32]) -> Result<Vec<u32>, Failure> {
@@ -394,13 +441,10 @@ fn quoted(word: String) -> String {
 
 fn plan(experiment: &Experiment) -> String {
     let cells = experiment.arms.len() * experiment.levels.len();
-    let blocks = experiment.design.blocks.unwrap_or_else(|| {
-        block_count(
-            experiment.arms.len(),
-            experiment.levels.len(),
-            experiment.design.error_rate,
-        )
-    });
+    let blocks = experiment
+        .design
+        .blocks
+        .unwrap_or_else(|| block_count(experiment));
     let mut text = format!("workload {}\n", experiment.design.workload);
     for arm in &experiment.arms {
         let same = if arm.same_as.len() > 1 {

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use plimsoll_lab::{calibration, noise_floor};
+use plimsoll_lab::{ArmRequest, calibration, noise_floor};
 use plimsoll_report::calibration_text;
-use plimsoll_schema::{Arm, Experiment};
+use plimsoll_schema::Experiment;
 
 use crate::args::BenchArgs;
 use crate::bench::{Request, carry_out};
@@ -43,14 +43,11 @@ pub fn main(args: &BenchArgs) -> Result<ExitCode, Failure> {
 /// An experiment whose two arms are the same in everything but the name.
 fn a_against_a(args: &BenchArgs) -> Result<Experiment, Failure> {
     let mut request = Request::builtin("spin", args)?;
-    let arm = |name: &str| Arm {
+    let arm = |name: &str| ArmRequest::Flags {
         name: name.to_owned(),
-        same_as: vec![name.to_owned()],
-        bind: None,
-        vm_flags: Vec::new(),
-        predicted: Vec::new(),
+        words: Vec::new(),
     };
-    request.arms = vec![arm("a"), arm("a again")];
+    request.arms = request.arms_of(&[arm("a"), arm("a again")])?;
     request.experiment(args).and_then(|mut experiment| {
         carry_out(&mut experiment, &request.programme, args)?;
         Ok(experiment)

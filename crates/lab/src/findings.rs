@@ -122,38 +122,34 @@ fn cpus(bindings: &[Option<u32>]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// The share of CPU time on dirty CPU schedulers, over all runs under a binding arm.
+/// The binding arms whose work runs where binding does not reach.
 fn dirty_unbound(experiment: &Experiment) -> Option<Finding> {
-    let binding: Vec<&str> = experiment
+    let evidence: Vec<String> = experiment
         .arms
         .iter()
-        .filter(|a| a.predicted.iter().any(Option::is_some))
-        .map(|a| a.name.as_str())
+        .filter(|arm| arm.predicted.iter().any(Option::is_some))
+        .filter_map(|arm| {
+            let runs: Vec<&Run> = good(experiment).filter(|r| r.arm == arm.name).collect();
+            let dirty = median(&runs.iter().filter_map(|r| dirty_share(r)).collect::<Vec<_>>())?;
+            let bound = median(&runs.iter().filter_map(|r| bound_share(r)).collect::<Vec<_>>())?;
+            (dirty >= DIRTY_SHARE).then(|| {
+                format!(
+                    "arm {}: {:.0} % of the CPU time was on dirty CPU schedulers, {:.0} % on threads bound to one CPU",
+                    arm.name,
+                    100.0 * dirty,
+                    100.0 * bound
+                )
+            })
+        })
         .collect();
-    let runs: Vec<&Run> = good(experiment)
-        .filter(|r| binding.contains(&r.arm.as_str()))
-        .collect();
-    let shares: Vec<f64> = runs.iter().filter_map(|r| dirty_share(r)).collect();
-    let bound: Vec<f64> = runs.iter().filter_map(|r| bound_share(r)).collect();
-    let (dirty, bound) = (median(&shares)?, median(&bound)?);
-    if dirty < DIRTY_SHARE {
-        return None;
-    }
-    Some(finding(
-        "bind.dirty-unbound",
-        "the work runs on dirty CPU schedulers, which +sbt does not place".to_owned(),
-        vec![
-            format!(
-                "{:.0} % of the CPU time was on dirty CPU schedulers",
-                100.0 * dirty
-            ),
-            format!(
-                "{:.0} % of the CPU time was on threads bound to one CPU, although binding was asked for",
-                100.0 * bound
-            ),
-        ],
-        "do not expect +sbt to change this workload; placing the dirty schedulers takes a mask set from outside",
-    ))
+    (!evidence.is_empty()).then(|| {
+        finding(
+            "bind.dirty-unbound",
+            "the work runs on dirty CPU schedulers, which +sbt does not place".to_owned(),
+            evidence,
+            "do not expect +sbt to change this workload; placing the dirty schedulers takes a mask set from outside",
+        )
+    })
 }
 
 fn dirty_share(run: &Run) -> Option<f64> {

@@ -20,7 +20,7 @@ mod store;
 mod verdict;
 
 pub use analysis::analyse;
-pub use arms::{ArmRequest, ArmsError, arms};
+pub use arms::{ArmRequest, ArmsError, arms, ceiling, in_modes};
 pub use calibrate::{calibration, noise_floor};
 pub use executor::{Executor, RunError};
 pub use process::{ProcessExecutor, Programme};

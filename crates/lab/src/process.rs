@@ -33,6 +33,8 @@ const PADDING: u64 = 4096;
 pub struct Programme {
     /// The command's words, placeholders included.
     pub words: Vec<String>,
+    /// The words of the built-in workloads that ceiling arms run, by name.
+    pub ceilings: BTreeMap<String, Vec<String>>,
     /// Environment settings, placeholders included.
     pub environment: BTreeMap<String, String>,
     /// Where the figure comes from when the command does not speak the workload protocol.
@@ -80,7 +82,13 @@ impl ProcessExecutor {
             seconds: design.window_seconds,
             seed: planned.seed,
         };
-        let filled = fill(&self.programme.words, &self.programme.environment, &values)
+        let words = match &arm.ceiling {
+            None => &self.programme.words,
+            Some(workload) => self.programme.ceilings.get(workload).ok_or_else(|| {
+                RunError::Setup(format!("the workload `{workload}` is not known"))
+            })?,
+        };
+        let filled = fill(words, &self.programme.environment, &values)
             .map_err(|e| RunError::Setup(e.to_string()))?;
         let (program, arguments) = filled
             .words
@@ -90,6 +98,7 @@ impl ProcessExecutor {
         command
             .args(arguments)
             .envs(filled.env)
+            .envs(&arm.env)
             .envs(session.environment(&arm.vm_flags))
             .env(
                 "PLIMSOLL_PADDING",

@@ -84,8 +84,7 @@ pub fn run(
         .design
         .budget_seconds
         .map(Duration::from_secs_f64);
-    let error_rate = experiment.design.error_rate;
-    let default_blocks = block_count(arms, experiment.levels.len(), error_rate);
+    let default_blocks = block_count(experiment);
     let mut block = 0;
     loop {
         let blocks = match (experiment.design.blocks, budget) {

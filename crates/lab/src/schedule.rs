@@ -1,6 +1,9 @@
 //! Which run comes when.
 
-use plimsoll_stats::block_order;
+use plimsoll_schema::Experiment;
+use plimsoll_stats::{block_order, default_blocks};
+
+use crate::effects::comparisons;
 
 /// One run that is to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,9 +55,9 @@ fn mix(seed: u64, index: u64, stream: u64) -> u64 {
 
 /// How many blocks to run when the user gave neither a number nor a budget: as many as the stated
 /// error rate needs over all effects of the experiment.
-pub fn block_count(arms: usize, levels: usize, error_rate: f64) -> usize {
-    let effects = arms.saturating_sub(1) * levels;
-    plimsoll_stats::default_blocks(effects.max(1), error_rate)
+pub fn block_count(experiment: &Experiment) -> usize {
+    let effects = comparisons(experiment).len();
+    default_blocks(effects.max(1), experiment.design.error_rate)
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! One sentence, and what it does not say.
 
-use plimsoll_schema::{Arm, Conclusion, Effect, Experiment, LaunchLine, Verdict};
-use plimsoll_stats::minimum_blocks;
+use plimsoll_schema::{Arm, Conclusion, Effect, Experiment, LaunchLine, RunStatus, Verdict};
+use plimsoll_stats::{median, minimum_blocks};
+
+use crate::effects::comparisons;
+use crate::mechanism::bound_share;
 
 /// Below this share of the CPUs that could work, adding jobs is not what is missing.
 const POOR_EFFICIENCY: f64 = 0.5;
@@ -11,6 +14,7 @@ pub(crate) fn verdict(experiment: &Experiment) -> Verdict {
     let mut notes = Vec::new();
     notes.extend(same_placement(experiment));
     notes.extend(poor_scaling(experiment));
+    notes.extend(reached(experiment));
     notes.extend(mechanism_note(experiment));
     notes.extend(error_rate_note(experiment));
     Verdict {
@@ -47,7 +51,7 @@ fn winner(experiment: &Experiment) -> Option<&Arm> {
 
 fn sentence(experiment: &Experiment, winner: Option<&Arm>) -> String {
     let baseline = &experiment.design.baseline;
-    if experiment.arms.len() < 2 {
+    if comparisons(experiment).is_empty() {
         return only_one_arm(experiment);
     }
     if experiment
@@ -133,6 +137,11 @@ fn nothing_seen(experiment: &Experiment) -> String {
         .map(|e| e.blocks)
         .min()
         .unwrap_or(0);
+    if experiment.arms.iter().any(|a| a.against.is_some()) {
+        return format!(
+            "No arm differs from the one that it is compared with in {blocks} blocks{could}: keep {baseline}."
+        );
+    }
     let others: Vec<String> = experiment
         .arms
         .iter()
@@ -207,10 +216,42 @@ fn poor_scaling(experiment: &Experiment) -> Option<String> {
         significant(speedup),
         counted(row.usable_cpus as usize, "CPU")
     );
+    let ceiling = row.of_ceiling.map_or(String::new(), |share| {
+        format!(
+            ", {} of what the same cores gave a pure spin loop in the same blocks",
+            percent(share)
+        )
+    });
     Some(if at_best < POOR_EFFICIENCY && row.usable_cpus > 1 {
-        format!("{fact}: find the serial part first; no placement makes up for it.")
+        format!("{fact}{ceiling}: find the serial part first; no placement makes up for it.")
     } else {
-        format!("{fact} ({} of what they could give).", percent(share))
+        format!(
+            "{fact} ({} of what they could give{ceiling}).",
+            percent(share)
+        )
+    })
+}
+
+/// How much of the work a binding reached.
+fn reached(experiment: &Experiment) -> Option<String> {
+    let shares: Vec<String> = experiment
+        .arms
+        .iter()
+        .filter(|arm| arm.predicted.iter().any(Option::is_some))
+        .filter_map(|arm| {
+            let runs = experiment
+                .runs
+                .iter()
+                .filter(|r| r.arm == arm.name && r.status == RunStatus::Ok);
+            let share = median(&runs.filter_map(bound_share).collect::<Vec<_>>())?;
+            Some(format!("{} {}", arm.name, percent(share)))
+        })
+        .collect();
+    (!shares.is_empty()).then(|| {
+        format!(
+            "CPU time on threads bound to one CPU: {}.",
+            shares.join(", ")
+        )
     })
 }
 
@@ -257,11 +298,20 @@ fn launch(experiment: &Experiment, winner: Option<&Arm>) -> LaunchLine {
         experiment.design.command.join(" ")
     };
     let bound = winner.filter(|arm| arm.bind.is_some());
-    let flags = winner
-        .map(|arm| arm.vm_flags.join(" "))
-        .filter(|flags| !flags.is_empty());
+    let settings: Vec<String> = winner
+        .into_iter()
+        .flat_map(|arm| {
+            let flags = (!arm.vm_flags.is_empty())
+                .then(|| format!("ERL_FLAGS=\"{}\"", arm.vm_flags.join(" ")));
+            arm.env
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .chain(flags)
+        })
+        .collect();
+    let flags = (!settings.is_empty()).then(|| settings.join(" "));
     let command = match &flags {
-        Some(flags) => format!("ERL_FLAGS=\"{flags}\" {command}"),
+        Some(flags) => format!("{flags} {command}"),
         None => format!("{command}   # no flag: the default was not beaten"),
     };
     let verify = match (bound, &flags) {

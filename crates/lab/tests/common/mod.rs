@@ -14,6 +14,9 @@ pub fn arm(name: &str) -> Arm {
         same_as: vec![name.to_owned()],
         bind: name.parse::<BindType>().ok(),
         vm_flags: vec!["+sbt".to_owned(), name.to_owned()],
+        env: BTreeMap::new(),
+        against: None,
+        ceiling: None,
         predicted: Vec::new(),
     }
 }
