@@ -1,0 +1,8 @@
+# One socket with four dies, each with an L3 cache of its own; one NUMA node, so that the VM cannot
+# see the dies.
+cpu=EPYC-Rome-v2,topoext=on
+sockets=1 dies=4 cores=2 threads=2
+node_cpus='0-15'
+node_mib='1536'
+l3_mib=16
+distances=''

@@ -1,0 +1,8 @@
+# Two sockets of four cores with two threads, one NUMA node each.
+cpu=Broadwell-v4
+sockets=2 dies=1 cores=4 threads=2
+node_cpus='0-7 8-15'
+node_mib='768 768'
+l3_mib=16
+distances='10 21
+           21 10'
