@@ -102,9 +102,9 @@ boot() {
     only=
     [ -z "${VM_ONLY:-}" ] || only="vm.only=$VM_ONLY"
     append="console=ttyS0 quiet panic=-1 no_timer_check mitigations=off nowatchdog rcupdate.rcu_cpu_stall_suppress=1"
-    append="$append vm.machine=$1 vm.form=$form vm.test_seconds=$limit $only"
+    append="$append vm.machine=$1 vm.form=$form vm.test_seconds=$((limit * 6 / 10)) $only"
     # shellcheck disable=SC2046
-    timeout -k 5 "$limit" qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -nic none \
+    timeout --foreground -k 5 "$limit" qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -nic none \
         -accel tcg,thread=multi,tb-size=256 $(hardware "$1") \
         -kernel "$kernel" -initrd "$initrd" -append "$append" \
         -serial "file:$cache/$1.console" -serial stdio </dev/null 2>"$cache/$1.qemu" |

@@ -37,15 +37,14 @@ word() {
 # map OPTION… : the record of `plimsoll map`, on standard output.
 map() { plimsoll map --json --quiet "$@"; }
 
-# vm FLAG… : starts a VM with these flags; prints its schedulers online, its bind type and its bindings.
+# vm FLAG… : starts a VM with these flags; prints how many schedulers are online, and the bindings.
 # $under, if set, is the command under which it starts.
 under=
 vm() {
     # shellcheck disable=SC2086
-    $under erl -noinput -boot no_dot_erlang "$@" -eval '
-        io:format("~w ~w ~s~n", [
+    $under timeout -s KILL 60 erl -noinput -boot no_dot_erlang "$@" -eval '
+        io:format("~w ~s~n", [
             erlang:system_info(schedulers_online),
-            erlang:system_info(scheduler_bind_type),
             lists:join(",", [io_lib:format("~w", [Cpu]) || Cpu <- tuple_to_list(erlang:system_info(scheduler_bindings))])]),
         erlang:halt(0)'
 }
