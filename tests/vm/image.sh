@@ -54,7 +54,7 @@ done
 # Erlang at its own path, because its start script knows that path. Debugging information and
 # documentation stay behind.
 erlang=$(erl -noshell -eval 'io:put_chars(code:root_dir()), halt().') && [ -d "$erlang" ] ||
-    die "no Erlang on PATH"
+    die "erl on PATH does not start: apt-get install erlang-base"
 mkdir -p "$root$erlang/lib"
 cp -RL "$erlang/bin" "$erlang/releases" "$root$erlang/"
 for erts in "$erlang"/erts-*; do
@@ -79,6 +79,7 @@ place_libraries "$prefix/bin/plimsoll"
 mkdir -p "$root/vm"
 cp -R "$here/guest/." "$root/vm/"
 cp -R "$here/machines" "$root/vm/machines"
+erl -noshell -eval 'io:put_chars(erlang:system_info(version)), halt().' >"$root/vm/erts"
 ln -s vm/init "$root/init"
 chmod 755 "$root/vm/init"
 

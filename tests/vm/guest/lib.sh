@@ -1,5 +1,5 @@
 # What every test in guest/tests has at hand. A test is a file that calls ok, not_ok or equal once for
-# each thing that it shows, and puts back what it changes.
+# each thing that it shows (or skip), and puts back what it changes.
 # shellcheck shell=sh disable=SC1090,SC2154
 
 . "/vm/machines/$VM_MACHINE.sh"
@@ -10,10 +10,17 @@ export ERL_ZFLAGS='+sbwt none +sbwtdcpu none +sbwtdio none'
 
 ok() { echo "ok $1" >>"$VM_RESULTS"; }
 not_ok() { echo "not ok $1: $(echo "$2" | tr '\n' '|')" >>"$VM_RESULTS"; }
+# skip WHY : ends a test that does not apply to this machine.
+skip() { echo "# skipped: $1" >>"$VM_RESULTS"; exit 0; }
 
 # equal NAME GOT WANTED
 equal() {
     if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "got '$2', wanted '$3'"; fi
+}
+
+# at_least NAME GOT WANTED : whole numbers.
+at_least() {
+    if [ "$2" -ge "$3" ]; then ok "$1"; else not_ok "$1" "got $2, wanted at least $3"; fi
 }
 
 sweep() { [ "$VM_FORM" = sweep ]; }

@@ -14,7 +14,7 @@ agree() {
 }
 
 # More schedulers than CPUs: the last ones stay unbound.
-if sweep; then counts="3 $((pus / 2)) $pus $((pus + 3))"; else counts=$pus; fi
+if sweep; then counts="3 $pus $((pus + 3))"; else counts=$pus; fi
 for count in $counts; do
     # shellcheck disable=SC2086
     agree "" "$count" $bind_types

@@ -14,26 +14,32 @@ pages_on() { # NODE PID : how many of its anonymous pages are there
 }
 counter() { sed -n 's/^numa_pages_migrated //p' /proc/vmstat; }
 
+# shellcheck disable=SC2086
 home=$(word 0 $node_cpus) away=$(word 1 $node_cpus)
-if [ -n "$away" ]; then
-    # dd keeps a buffer of 32 MiB and writes all of it again and again.
-    taskset -c "$home" dd if=/dev/zero of=/dev/null bs=32M 2>/dev/null &
-    pid=$!
-    sleep 2
-    at_home=$(pages_on 0 $pid)
-    start=$(counter)
-    taskset -cp "$away" $pid >/dev/null
-    # The kernel looks at a task's pages once a second or less often, a part at a time.
-    for _ in $(seq 30); do
-        sleep 1
-        moved=$(pages_on 1 $pid)
-        [ "$moved" -lt $((at_home * 9 / 10)) ] || break
-    done
-    counted=$(($(counter) - start))
-    kill $pid
-    echo "$at_home pages of 4 KiB at home, $moved moved, $counted counted"
-    if [ "$at_home" -ge 8192 ]; then ok "memory is first touched on node 0"; else not_ok "memory is first touched on node 0" "only $at_home pages are there"; fi
-    if [ "$moved" -ge $((at_home * 9 / 10)) ]; then ok "automatic balancing moves the pages"; else not_ok "automatic balancing moves the pages" "$moved of $at_home within 30 s"; fi
-    if [ "$counted" -ge $((moved * 9 / 10)) ]; then ok "numa_pages_migrated counts them"; else not_ok "numa_pages_migrated counts them" "$counted counted, $moved moved"; fi
+if [ -z "$away" ]; then
+    echo "$before" >$switch
+    skip "one NUMA node has nowhere to move pages to"
 fi
+# dd keeps a buffer of 32 MiB and writes all of it again and again.
+taskset -c "$home" dd if=/dev/zero of=/dev/null bs=32M 2>/dev/null &
+pid=$!
+for _ in $(seq 20); do
+    sleep 1
+    at_home=$(pages_on 0 $pid)
+    [ "$at_home" -lt 8192 ] || break
+done
+start=$(counter)
+taskset -cp "$away" $pid >/dev/null
+# The kernel looks at a task's pages once a second or less often, a part at a time.
+for _ in $(seq 30); do
+    sleep 1
+    moved=$(pages_on 1 $pid)
+    [ "$moved" -lt $((at_home * 9 / 10)) ] || break
+done
+counted=$(($(counter) - start))
+kill $pid
 echo "$before" >$switch
+echo "$at_home pages of 4 KiB at home, $moved moved, $counted counted"
+at_least "memory is first touched on node 0" "$at_home" 8192
+at_least "automatic balancing moves nine pages of ten" "$moved" $((at_home * 9 / 10))
+at_least "numa_pages_migrated counts them" "$counted" $((moved * 9 / 10))
