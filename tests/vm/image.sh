@@ -53,7 +53,7 @@ done
 
 # Erlang at its own path, because its start script knows that path. Debugging information and
 # documentation stay behind.
-erlang=$(erl -noshell -eval 'io:put_chars(code:root_dir()), halt().') && [ -d "$erlang" ] ||
+erlang=$(erl -noshell -eval 'io:put_chars(code:root_dir()), halt().') ||
     die "erl on PATH does not start: apt-get install erlang-base"
 mkdir -p "$root$erlang/lib"
 cp -RL "$erlang/bin" "$erlang/releases" "$root$erlang/"

@@ -13,13 +13,14 @@
 # Exit codes: 0 all passed, 1 something failed, 2 wrong usage, 3 cannot run here.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/vm/packages.sh
 . "$here/packages.sh"
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$*"; exit 3; }
 usage() { say "$*"; say "usage: sh tests/vm/run.sh PREFIX [short|sweep]"; exit 2; }
 
-[ $# -ge 1 ] && [ $# -le 2 ] || usage "one or two words are needed"
+case $# in 1 | 2) ;; *) usage "one or two words are needed" ;; esac
 form=${2:-short}
 case $form in
     short) machines=two-socket limit=170 ;;
@@ -28,7 +29,7 @@ case $form in
 esac
 machines=${VM_MACHINES:-$machines}
 limit=${VM_SECONDS:-$limit}
-[ -x "$1/bin/plimsoll" ] && [ -d "$1/lib/plimsoll" ] ||
+{ [ -x "$1/bin/plimsoll" ] && [ -d "$1/lib/plimsoll" ]; } ||
     usage "$1 is not an installed prefix (bin/plimsoll and lib/plimsoll): ./x setup builds .build/prefix"
 prefix=$(cd "$1" && pwd)
 for machine in $machines; do
@@ -59,7 +60,7 @@ kernel() {
     fi
     if [ ! -f "$cache/vmlinuz" ]; then
         how="get it with: apt-get update && apt-get download $vm_kernel_package, or set VM_KERNEL=FILE to a kernel image"
-        command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || die "no kernel for the guest; $how"
+        command -v apt-get >/dev/null || die "no kernel for the guest; $how"
         # The package of that name only points at the one with the current version.
         package=$(apt-cache depends --important "$vm_kernel_package" 2>/dev/null |
             sed -n 's/^ *Depends: \(linux-image-[0-9][^ ]*\).*/\1/p' | head -n 1)
@@ -79,8 +80,8 @@ kernel() {
 
 # words of the machine file → words of QEMU. Every NUMA node's memory is an object of its own.
 hardware() {
+    # shellcheck source=tests/vm/machines/two-socket.sh
     . "$here/machines/$1.sh"
-    # shellcheck disable=SC2154
     mib=0 nodes=0
     echo -cpu "$cpu" -smp "$((sockets * dies * cores * threads)),sockets=$sockets,dies=$dies,cores=$cores,threads=$threads"
     for size in $node_mib; do
@@ -108,7 +109,7 @@ boot() {
         -accel tcg,thread=multi,tb-size=256 $(hardware "$1") \
         -kernel "$kernel" -initrd "$initrd" -append "$append" \
         -serial "file:$cache/$1.console" -serial stdio </dev/null 2>"$cache/$1.qemu" |
-        tr -d '\r' | tee "$cache/$1.results" |
+        sed -u 's/\r$//' | tee "$cache/$1.results" |
         sed -u "s/^\(ok\|not ok\|#\) /\1 $1: /; s/^\([0-9]* passed, \)/# $1: \1/"
 }
 

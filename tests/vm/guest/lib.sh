@@ -1,6 +1,6 @@
 # What every test in guest/tests has at hand. A test is a file that calls ok, not_ok or equal once for
 # each thing that it shows (or skip), and puts back what it changes.
-# shellcheck shell=sh disable=SC1090,SC2154
+# shellcheck shell=sh disable=SC1090,SC2034,SC2154
 
 . "/vm/machines/$VM_MACHINE.sh"
 pus=$((sockets * dies * cores * threads))

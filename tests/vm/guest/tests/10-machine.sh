@@ -1,5 +1,5 @@
 # The machine is described as QEMU was asked for it.
-# shellcheck shell=sh disable=SC2154,SC2086
+# shellcheck shell=sh disable=SC2016,SC2086,SC2116,SC2154
 
 map >/tmp/map.json
 ask() { jq -r "$1" /tmp/map.json; }

@@ -9,7 +9,7 @@ left=$((pus - 2))
 map >/tmp/map.json
 equal "offline: count" "$(jq -r '.machine.counts | "\(.pus) \(.online) \(.allowed)"' /tmp/map.json)" "$pus $left $left"
 equal "offline: which" "$(jq -r '[.machine.pus[] | select(.online | not).os_index] | sort | map(tostring) | join(" ")' /tmp/map.json)" "$gone"
-if sweep; then types=$bind_types; else types=ps; fi
+if sweep; then types=$bind_types; else types="ps"; fi
 for type in $types; do
     equal "offline: +sbt $type +S $left" "$(vm +S "$left" +sbt "$type")" "$left $(predicted "$type" </tmp/map.json)"
 done

@@ -13,6 +13,6 @@ done
 equal "bench: the masks of db's threads are the CPUs that were predicted" \
     "$(ask '.runs[] | select(.arm == "db").vm.masks | join(" ")')" \
     "$(ask '.arms[] | select(.name == "db").predicted | map(tostring) | join(" ")')"
-equal "bench: the masks of u's threads are all CPUs" "$(ask '[.runs[] | select(.arm == "u").vm.masks[]] | unique | join(" ")')" "$(range 0 $pus)"
+equal "bench: the masks of u's threads are all CPUs" "$(ask '[.runs[] | select(.arm == "u").vm.masks[]] | unique | join(" ")')" "$(range 0 "$pus")"
 equal "bench: the kernel's NUMA counters are read" \
     "$(ask '[.runs[].evidence.host | .numa_hint_faults, .numa_pages_migrated | type] | unique | join(" ")')" number
