@@ -8,7 +8,7 @@ agree() {
     shift 2
     $under plimsoll map --json --quiet --schedulers "$schedulers" >/tmp/map.json
     for type in "$@"; do
-        equal "+sbt $type +S $schedulers$name" "$(vm +S "$schedulers" +sbt "$type")" \
+        equal "+sbt $type +S $schedulers$name" "$(vm +S "$schedulers:$schedulers" +sbt "$type")" \
             "$schedulers $(predicted "$type" </tmp/map.json)"
     done
 }

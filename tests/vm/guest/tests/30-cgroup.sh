@@ -79,7 +79,7 @@ under=
 # What a VM has started may end a moment after it.
 for group in $inner $outer; do
     for _ in $(seq 10); do
-        rmdir "$group" && break
+        rmdir "$group" 2>/dev/null && break
         sleep 1
     done
 done
