@@ -8,7 +8,8 @@
 # sweep runs every machine with every bind type and many scheduler counts.
 #
 # VM_MACHINES='chiplet …' chooses machines, VM_ONLY=10 only tests whose name starts so.
-# VM_KERNEL=FILE boots another kernel image. VM_SECONDS limits one guest's time.
+# VM_KERNEL=FILE boots another kernel image; else the distribution's is downloaded once into .build/vm
+# (VM_CACHE=FOLDER), where every guest's console is kept too. VM_SECONDS limits one guest's time.
 #
 # Exit codes: 0 all passed, 1 something failed, 2 wrong usage, 3 cannot run here.
 set -eu

@@ -8,10 +8,12 @@ PATH=/opt/plimsoll/bin:$PATH
 # Schedulers that wait actively would keep the emulated CPUs from each other.
 export ERL_ZFLAGS='+sbwt none +sbwtdcpu none +sbwtdio none'
 
-ok() { echo "ok $1" >>"$VM_RESULTS"; }
-not_ok() { echo "not ok $1: $(echo "$2" | tr '\n' '|')" >>"$VM_RESULTS"; }
+# report LINE : to the host at once, so that a guest that hangs has said how far it came.
+report() { echo "$1" | tee -a "$VM_RESULTS" >"$VM_PORT"; }
+ok() { report "ok $1"; }
+not_ok() { report "not ok $1: $(printf %s "$2" | tr '\n' '|')"; }
 # skip WHY : ends a test that does not apply to this machine.
-skip() { echo "# skipped: $1" >>"$VM_RESULTS"; exit 0; }
+skip() { report "# skipped: $1"; exit 0; }
 
 # equal NAME GOT WANTED
 equal() {
