@@ -119,6 +119,25 @@ pub fn scaling(e: &Experiment) -> Option<String> {
     ))
 }
 
+/// Whether a ceiling was measured in the same blocks.
+pub fn has_ceiling(e: &Experiment) -> bool {
+    e.efficiency.iter().any(|x| x.of_ceiling.is_some())
+}
+
+/// The speedup as a share of the ceiling's, with its interval.
+pub fn of_ceiling(x: &Efficiency) -> String {
+    match (x.of_ceiling, &x.of_ceiling_interval) {
+        (None, _) => "–".to_owned(),
+        (Some(share), None) => percent(share),
+        (Some(share), Some(i)) => format!(
+            "{} ({} to {})",
+            percent(share),
+            percent(i.low),
+            percent(i.high)
+        ),
+    }
+}
+
 /// Where a machine description comes from.
 pub fn source(machine: &Machine) -> String {
     match &machine.source {

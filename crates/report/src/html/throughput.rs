@@ -39,23 +39,31 @@ pub fn section(e: &Experiment) -> String {
                 x.ops_interval.as_ref().map_or("–".to_owned(), interval),
                 words::speedup(x),
                 words::efficiency(x).map_or("–".to_owned(), percent),
+                words::of_ceiling(x),
                 x.runs.to_string(),
             ]
         })
         .collect();
     let per_second = format!(">{unit}/s");
+    let mut columns = vec![
+        "Arm",
+        ">Level",
+        &per_second,
+        ">Interval",
+        ">× one",
+        ">Of ideal",
+        ">Of ceiling",
+        ">Runs",
+    ];
+    let mut rows = rows;
+    if !words::has_ceiling(e) {
+        columns.remove(6);
+        rows.iter_mut().for_each(|row| drop(row.remove(6)));
+    }
     body += &table(
         "throughput",
         "Throughput by level, medians over runs",
-        &[
-            "Arm",
-            ">Level",
-            &per_second,
-            ">Interval",
-            ">× one",
-            ">Of ideal",
-            ">Runs",
-        ],
+        &columns,
         &rows,
     );
     let lead = words::scaling(e).map_or(String::new(), |s| format!("{}.", prose(&s)));

@@ -155,22 +155,27 @@ fn efficiency(page: &mut Page, e: &Experiment) {
                 x.ops_interval.as_ref().map_or("–".to_owned(), interval),
                 words::speedup(x),
                 words::efficiency(x).map_or("–".to_owned(), percent),
+                words::of_ceiling(x),
                 x.runs.to_string(),
             ]
         })
         .collect();
-    page.table(
-        &[
-            ("arm", Align::Left),
-            ("level", Align::Right),
-            (&per_second, Align::Right),
-            ("interval", Align::Right),
-            ("× one", Align::Right),
-            ("of ideal", Align::Right),
-            ("runs", Align::Right),
-        ],
-        &rows,
-    );
+    let mut columns = vec![
+        ("arm", Align::Left),
+        ("level", Align::Right),
+        (&per_second, Align::Right),
+        ("interval", Align::Right),
+        ("× one", Align::Right),
+        ("of ideal", Align::Right),
+        ("of ceiling", Align::Right),
+        ("runs", Align::Right),
+    ];
+    let mut rows = rows;
+    if !words::has_ceiling(e) {
+        columns.remove(6);
+        rows.iter_mut().for_each(|row| drop(row.remove(6)));
+    }
+    page.table(&columns, &rows);
     if let Some(sentence) = words::scaling(e) {
         page.item(&sentence);
     }

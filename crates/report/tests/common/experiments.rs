@@ -173,6 +173,8 @@ pub fn build(plan: &Plan) -> Experiment {
             let (ops_per_second, ops_interval) = spread(&logs);
             let (speedup, speedup_interval) = spread(&ratios);
             efficiency.push(Efficiency {
+                of_ceiling: None,
+                of_ceiling_interval: None,
                 arm: arm.name.clone(),
                 level,
                 ops_per_second,
