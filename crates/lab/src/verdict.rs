@@ -66,8 +66,9 @@ fn sentence(experiment: &Experiment, winner: Option<&Arm>) -> String {
             .max()
             .unwrap_or(0);
         return format!(
-            "{blocks} blocks are too few to claim anything at an error rate of {:.0} % over {}: \
+            "{} cannot support a claim at an error rate of {:.0} % over {}: \
              run at least {} (--blocks {}).",
+            counted(blocks, "block"),
             100.0 * experiment.design.error_rate,
             counted(experiment.effects.len(), "comparison"),
             minimum_blocks(experiment.effects.len(), experiment.design.error_rate),
@@ -123,7 +124,12 @@ fn nothing_seen(experiment: &Experiment) -> String {
         .iter()
         .filter_map(|e| e.smallest_detectable)
         .fold(0.0, f64::max);
-    let could = if seen > 0.0 {
+    let could = if seen >= 1.0 {
+        format!(
+            "; the runs varied so much that only a factor of {:.1} or more would have been found",
+            1.0 + seen
+        )
+    } else if seen > 0.0 {
         format!(
             "; a difference of {} or more would have been found",
             percent(seen)

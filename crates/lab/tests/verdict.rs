@@ -79,7 +79,7 @@ fn too_few_blocks_claim_nothing_and_say_how_many_are_needed() {
     assert_eq!(e.effects[0].conclusion, Conclusion::TooFewBlocks);
     assert_eq!(
         sentence(&e),
-        "3 blocks are too few to claim anything at an error rate of 5 % over 1 comparison: run at least 6 (--blocks 6)."
+        "3 blocks cannot support a claim at an error rate of 5 % over 1 comparison: run at least 6 (--blocks 6)."
     );
 }
 
