@@ -28,6 +28,30 @@ defmodule Plimsoll.Native do
   def spin(state, steps) when is_integer(state) and is_integer(steps), do: not_loaded()
 
   @doc false
+  # Plimsoll.Levenshtein is its face, and says what the arguments are.
+  def levenshtein_distance(_mode, _unit, _limit, _a, _b), do: not_loaded()
+
+  @doc false
+  def levenshtein_similarity(_mode, _unit, _limit, _a, _b), do: not_loaded()
+
+  @doc false
+  def levenshtein_many(_mode, _unit, _limit, _query, _candidates), do: not_loaded()
+
+  @doc false
+  def levenshtein_matrix(_mode, _a, _b), do: not_loaded()
+
+  @doc false
+  # Computations under way in the whole library: zero when nothing is called.
+  def timeslice_live, do: not_loaded()
+
+  @doc false
+  def timeslice_record(_on), do: not_loaded()
+
+  @doc false
+  # {wall, cpu} since the last call, each [{up_to_microseconds, count}].
+  def timeslice_slices, do: not_loaded()
+
+  @doc false
   def panic_for_test, do: not_loaded()
 
   @doc false

@@ -4,7 +4,9 @@
 //! rustler turns a panic into an Erlang exception; that holds only while the release profile
 //! unwinds, so it is tested on the library that is shipped (`panic_for_test`).
 
-use rustler::{Error, NifResult};
+mod levenshtein;
+
+use rustler::{Env, Error, NifResult, Term};
 
 /// Most steps of one call: about a fifth of a second. A dirty NIF cannot be interrupted, and a VM
 /// that halts waits for it.
@@ -26,4 +28,8 @@ fn panic_for_test() -> bool {
     panic!("asked for by a test")
 }
 
-rustler::init!("Elixir.Plimsoll.Native");
+fn load(env: Env<'_>, _info: Term<'_>) -> bool {
+    levenshtein::register(env)
+}
+
+rustler::init!("Elixir.Plimsoll.Native", load = load);
