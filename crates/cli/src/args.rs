@@ -25,6 +25,8 @@ pub enum Verb {
     Map(MapArgs),
     /// Run a workload under arms and levels: effects, verdict, launch line
     Bench(Box<BenchArgs>),
+    /// How many instruments fit the cycle, at what risk
+    Capacity(CapacityArgs),
     /// Stored experiments: list, show, compare, export
     Runs(RunsArgs),
     /// Print the manual page
@@ -159,6 +161,35 @@ const BENCH_HELP: &str = "Workloads:
 
 A command of your own may print lines {\"plimsoll\":1,\"event\":\"sample\",\"ops\":N,\"seconds\":S};
 one that prints none is timed as a whole.";
+
+/// `plimsoll capacity`.
+#[derive(Debug, Args)]
+pub struct CapacityArgs {
+    /// The stored experiment to judge by [default: the newest]
+    #[arg(value_name = "ID")]
+    pub experiment: Option<i64>,
+    /// Length of the cycle in which every instrument must be done
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub cycle: Duration,
+    /// Numbers of instruments
+    #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
+    pub instruments: Vec<u64>,
+    /// Accepted chance that a round takes longer than the cycle
+    #[arg(long, value_name = "P", default_value_t = 0.05)]
+    pub risk: f64,
+    /// Jobs per second from elsewhere, such as a published figure
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "experiment")]
+    pub from_throughput: Vec<f64>,
+    /// A claimed row to check, such as 1000=19.2m (may be repeated); exits with 1 on a contradiction
+    #[arg(long, value_name = "N=TIME")]
+    pub claimed: Vec<String>,
+    /// Where runs are kept [default: $PLIMSOLL_STORE or the user's data folder]
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// How output looks
+    #[command(flatten)]
+    pub shown: Shown,
+}
 
 /// `plimsoll runs`.
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 mod args;
 mod bench;
 mod calibrate;
+mod capacity;
 mod documents;
 mod failure;
 mod layout;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     let result = match cli.verb {
         Verb::Map(args) => map::main(&args),
         Verb::Bench(args) => bench::main(&args),
+        Verb::Capacity(args) => capacity::main(&args),
         Verb::Runs(args) => runs::main(&args),
         Verb::Man(args) => documents::man(&args),
         Verb::Completions(args) => documents::completions(&args),

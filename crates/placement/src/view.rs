@@ -1,4 +1,4 @@
-use plimsoll_schema::{Machine, Pu};
+use plimsoll_schema::{Machine, MachineSource, Pu};
 
 /// One CPU as the VM sees it: the tuple `{cpu, Node, Processor, ProcessorNode, Core, Thread,
 /// Logical}` of `erlang:system_info(cpu_topology)`. −1 = the level is absent.
@@ -24,7 +24,9 @@ pub struct ErtsCpu {
 /// The machine as a VM on Linux reads it, in the VM's own order; `None` = it sees no topology.
 ///
 /// Offline CPUs have no topology in sysfs, so they are not in the view. When the kernel lists NUMA
-/// nodes the VM looks for CPUs in them only; if it misses an online CPU, it gives up.
+/// nodes the VM looks for CPUs in them only; if it misses an online CPU, it gives up. A recorded
+/// description may lack the nodes that its process was not allowed to use: there, the CPUs of a
+/// package without nodes count as a node of their own.
 ///
 /// Source: `read_topology` and `adjust_processor_nodes` in
 /// `erts/lib_src/common/erl_misc_utils.c`.
@@ -43,13 +45,13 @@ pub fn erts_view(machine: &Machine) -> Option<Vec<ErtsCpu>> {
     Some(cpus)
 }
 
-/// What sysfs says of one online CPU; `None` when it is in no node of a machine that has nodes.
+/// Where the numbers of nodes begin that a description leaves out: above every kernel's
+/// (`CONFIG_NODES_SHIFT` is at most 10), within what `+sct` accepts.
+const UNNAMED_NODES: i32 = 1 << 14;
+
+/// What sysfs says of one online CPU; `None` when it is in no node of a live machine that has
+/// nodes.
 fn read(machine: &Machine, pu: &Pu) -> Option<ErtsCpu> {
-    let node = if machine.numa_nodes.is_empty() {
-        -1
-    } else {
-        id(machine.numa_nodes.get(pu.numa_node?)?.os_index)
-    };
     let core = pu.core.and_then(|index| machine.cores.get(index));
     // A description may leave packages or cores out; Linux never does: it then has one package,
     // and each CPU is a core of its own.
@@ -57,9 +59,16 @@ fn read(machine: &Machine, pu: &Pu) -> Option<ErtsCpu> {
         .package
         .or_else(|| core.and_then(|core| core.package))
         .and_then(|index| machine.packages.get(index));
+    let processor = package.map_or(0, |package| id(package.os_index));
+    let node = match pu.numa_node.and_then(|index| machine.numa_nodes.get(index)) {
+        Some(node) => id(node.os_index),
+        None if machine.numa_nodes.is_empty() => -1,
+        None if machine.source == MachineSource::Live => return None,
+        None => UNNAMED_NODES.saturating_add(processor),
+    };
     Some(ErtsCpu {
         node,
-        processor: package.map_or(0, |package| id(package.os_index)),
+        processor,
         processor_node: -1,
         core: id(core.map_or(pu.os_index, |core| core.os_index)),
         thread: 0,

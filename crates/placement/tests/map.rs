@@ -8,7 +8,9 @@ use plimsoll_placement::{
     ErtsCpu, PlacementError, bindings, classes, default_schedulers, erts_view, map_report, order,
     same_cpus, sct,
 };
-use plimsoll_schema::{BindType, CoreKind, Finding, Limits, Machine, MapReport, NumaNode};
+use plimsoll_schema::{
+    BindType, CoreKind, Finding, Limits, Machine, MachineSource, MapReport, NumaNode,
+};
 use proptest::prelude::*;
 
 fn report(machine: &Machine, schedulers: usize) -> MapReport {
@@ -375,13 +377,28 @@ fn surplus_schedulers_are_named() {
 fn without_a_topology_nothing_is_bound_and_the_reason_is_said() {
     let mut cpus = sockets(1, 4, 1);
     cpus[2].node = None;
-    let report = report(&machine(&cpus), 4);
+    let mut this = machine(&cpus);
+    this.source = MachineSource::Live;
+    let report = report(&this, 4);
     assert_eq!(report.sct, None);
     assert_eq!(report.classes, [BindType::ALL]);
     assert!(report.reach.iter().all(|reach| !reach.bound));
     assert_eq!(ids(&report), ["bind.ignored"]);
     let evidence = &finding(&report, "bind.ignored").evidence;
     assert!(evidence[0].starts_with("online CPUs 2 are in no NUMA node"));
+}
+
+#[test]
+fn nodes_that_a_recorded_description_leaves_out_do_not_hide_the_topology() {
+    let mut cpus = sockets(3, 2, 2);
+    let complete = machine(&cpus);
+    for cpu in cpus.iter_mut().filter(|cpu| cpu.package == 1) {
+        cpu.node = None;
+    }
+    let recorded = machine(&cpus);
+    for bind in BindType::ALL {
+        assert_eq!(order(&recorded, bind), order(&complete, bind));
+    }
 }
 
 #[test]

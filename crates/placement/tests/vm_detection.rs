@@ -16,7 +16,7 @@ use common::oracle::without_flags;
 use common::random::{regular, wild};
 use common::{Cpu, machine, sockets};
 use plimsoll_placement::{ErtsCpu, erts_view};
-use plimsoll_schema::CpuSet;
+use plimsoll_schema::{CpuSet, MachineSource};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -167,12 +167,13 @@ fn the_vm_sees_our_view(cases: u32, machines: impl Strategy<Value = Vec<Cpu>>) {
         .run(&machines, |cpus| {
             let mut detector = detector.borrow_mut();
             write_sysfs(detector.root.path(), &cpus, true, &[90]);
-            let machine = if cpus.iter().any(|cpu| cpu.node.is_some()) {
+            let mut machine = if cpus.iter().any(|cpu| cpu.node.is_some()) {
                 machine(&cpus)
             } else {
                 write_sysfs(detector.root.path(), &cpus, false, &[]);
                 machine(&cpus)
             };
+            machine.source = MachineSource::Live;
             prop_assert_eq!(erts_view(&machine), detector.read());
             Ok(())
         })

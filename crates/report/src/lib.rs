@@ -20,4 +20,4 @@ mod words;
 pub use html::experiment_html;
 pub use spots::{ThreadSpot, thread_spots};
 pub use svg::map_svg;
-pub use terminal::{RunsRow, calibration_text, emphasised, experiment_text, map_text, runs_table};
+pub use terminal::{RunsRow, calibration_text, capacity_text, emphasised, experiment_text, map_text, runs_table};

@@ -184,7 +184,7 @@ pub fn cores_in_words(machine: &Machine, cores: &[usize]) -> String {
 }
 
 /// Neighbours with the same key, together.
-pub fn runs_of<'a, T, K: PartialEq>(items: &'a [T], key: impl Fn(&T) -> K) -> Vec<(K, Vec<&'a T>)> {
+pub fn runs_of<T, K: PartialEq>(items: &[T], key: impl Fn(&T) -> K) -> Vec<(K, Vec<&T>)> {
     let mut runs: Vec<(K, Vec<&T>)> = Vec::new();
     for item in items {
         let k = key(item);

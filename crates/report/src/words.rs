@@ -219,3 +219,20 @@ pub fn clean(text: &str) -> String {
         })
         .collect()
 }
+
+/// A sentence with its percent signs held to their numbers, so that no line ends between them. Not
+/// for commands: what is copied from them must be what was written.
+pub fn prose(sentence: &str) -> String {
+    let mut out = String::with_capacity(sentence.len());
+    let mut digit = false;
+    let mut rest = sentence.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c == ' ' && digit && rest.peek() == Some(&'%') {
+            out.push('\u{a0}');
+        } else {
+            out.push(c);
+        }
+        digit = c.is_ascii_digit();
+    }
+    out
+}

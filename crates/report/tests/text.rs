@@ -130,7 +130,10 @@ fn every_cpu_of_a_drawn_machine_appears_once() {
 #[test]
 fn one_placement_under_three_names_is_said() {
     let text = map_text(&common::map_of(common::two_sockets()), 80);
-    assert!(text.contains("ts = tnnps = db: one placement"), "{text}");
+    assert!(
+        text.contains("ts = tnnps = db; ps = s; nnts = nnps: one placement each"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -26,7 +26,8 @@ defmodule Plimsoll.Workload do
   @doc "What its `ops` count, for instance `steps`."
   @callback unit() :: String.t()
   @doc """
-  Prepares what all processes share; runs before the window begins. `{:error, message}` when the
+  Prepares what all processes share, and loads the code that jobs need (to load a module among busy
+  processes takes long); runs before the window begins. `{:error, message}` when the
   workload cannot run here: the message says what is missing and the command that provides it.
   """
   @callback setup(Settings.t()) :: {:ok, shared} | {:error, message :: String.t()}

@@ -116,14 +116,13 @@ pub fn mechanisms(e: &Experiment) -> String {
                     escape(&effect.arm)
                 ),
                 effect.level.to_string(),
-                escape(&m.counter),
+                format!("{} <small>{}</small>", escape(&m.counter), escape(&m.unit)),
                 significant(m.arm, 3),
                 significant(m.baseline, 3),
-                escape(&m.unit),
                 if m.explains {
-                    "<span class=\"yes\">✓ moves with it</span>".to_owned()
+                    "<span class=\"yes\">✓ yes</span>".to_owned()
                 } else {
-                    "<span class=\"no\">does not</span>".to_owned()
+                    "<span class=\"no\">no</span>".to_owned()
                 },
             ]
         })
@@ -150,8 +149,7 @@ pub fn mechanisms(e: &Experiment) -> String {
                 "Counter",
                 ">Arm",
                 ">Baseline",
-                "Unit",
-                "Beyond chance",
+                "Explains it",
             ],
             &rows,
         );

@@ -3,7 +3,7 @@
 use plimsoll_schema::{Experiment, Finding};
 
 use super::table::{command, definitions, list};
-use super::{escape, section as titled};
+use super::{escape, prose, section as titled};
 use crate::number::{NOT_AVAILABLE, fixed, percent, seconds};
 use crate::words;
 
@@ -22,15 +22,15 @@ pub fn findings(e: &Experiment) -> String {
 }
 
 fn finding(f: &Finding) -> String {
-    let mut out = format!("<article class=\"finding\"><h3>{}</h3>\n", escape(&f.cause));
+    let mut out = format!("<article class=\"finding\"><h3>{}</h3>\n", prose(&f.cause));
     if !f.evidence.is_empty() {
-        out += &list("evidence", f.evidence.iter().map(|fact| escape(fact)));
+        out += &list("evidence", f.evidence.iter().map(|fact| prose(fact)));
     }
     if let Some(fix) = &f.fix {
-        out += &format!("<p><b>Do</b> {}</p>\n", escape(fix));
+        out += &format!("<p><b>Do</b> {}</p>\n", prose(fix));
     }
     if let Some(gain) = &f.expected_gain {
-        out += &format!("<p><b>Expected gain</b> {}</p>\n", escape(gain));
+        out += &format!("<p><b>Expected gain</b> {}</p>\n", prose(gain));
     }
     out + &format!(
         "<p class=\"meta\">{} · <code>{}</code></p></article>\n",

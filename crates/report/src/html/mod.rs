@@ -31,9 +31,9 @@ const LOGO: &str = "<svg class=\"logo\" width=\"30\" height=\"20\" viewBox=\"0 0
 /// Text from users is escaped wherever it stands.
 pub fn experiment_html(e: &Experiment, map: Option<&MapReport>) -> String {
     let mut sections = vec![
+        threads::section(e, map),
         effects::section(e),
         throughput::section(e),
-        threads::section(e, map),
         effects::mechanisms(e),
         facts::findings(e),
         runs::section(e),
@@ -78,10 +78,10 @@ fn verdict(e: &Experiment) -> String {
         .verdict
         .as_ref()
         .map_or_else(|| words::no_verdict(e), |v| v.sentence.clone());
-    out += &format!("<h1 id=\"verdict\">{}</h1>\n", escape(&sentence));
+    out += &format!("<h1 id=\"verdict\">{}</h1>\n", prose(&sentence));
     if let Some(v) = &e.verdict {
         if !v.notes.is_empty() {
-            out += &list("notes", v.notes.iter().map(|note| escape(note)));
+            out += &list("notes", v.notes.iter().map(|note| prose(note)));
         }
         out += &format!(
             "<div class=\"launch\"><h2>Launch with</h2>\n{}<p><b>Verify</b> {}</p></div>\n",
@@ -126,6 +126,11 @@ fn section(id: &str, title: &str, lead: &str, body: &str) -> String {
     format!(
         "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>\n{lead}{body}</section>\n"
     )
+}
+
+/// A sentence of the experiment as HTML.
+fn prose(sentence: &str) -> String {
+    escape(&words::prose(sentence))
 }
 
 /// Which mark stands for which arm.

@@ -1,7 +1,7 @@
 use plimsoll_schema::Experiment;
 
 use super::table::table;
-use super::{arm_index, escape, legend, section as titled};
+use super::{arm_index, escape, legend, prose, section as titled};
 use crate::number::{interval, percent, ratio};
 use crate::svg::{mark, throughput};
 use crate::words;
@@ -58,6 +58,6 @@ pub fn section(e: &Experiment) -> String {
         ],
         &rows,
     );
-    let lead = words::scaling(e).map_or(String::new(), |s| format!("{}.", escape(&s)));
+    let lead = words::scaling(e).map_or(String::new(), |s| format!("{}.", prose(&s)));
     titled("throughput", "How far it scales", &lead, &body)
 }

@@ -42,11 +42,12 @@ impl Axis {
         2.0 + 96.0 * share.clamp(0.0, 1.0)
     }
 
-    fn grid(&self) -> Vec<f64> {
-        ticks(self.low, self.high, 4.0)
-            .into_iter()
-            .filter(|t| (t - 1.0).abs() > 1e-9)
-            .collect()
+    /// Round ratios other than 1, and the decimals that tell them apart.
+    fn grid(&self) -> (Vec<f64>, usize) {
+        let mut ticks = ticks(self.low, self.high, 4.0);
+        let decimals = tick_decimals(&ticks);
+        ticks.retain(|t| (t - 1.0).abs() > 1e-9);
+        (ticks, decimals)
     }
 
     /// The strip of one effect.
@@ -54,7 +55,7 @@ impl Axis {
         let middle = HEIGHT / 2.0;
         let mut out =
             format!("<svg class=\"plot\" width=\"100%\" height=\"{HEIGHT}\" aria-hidden=\"true\">");
-        for tick in self.grid() {
+        for tick in self.grid().0 {
             out += &vertical(self.x(tick), "grid");
         }
         out += &vertical(self.x(1.0), "one");
@@ -82,8 +83,7 @@ impl Axis {
 
     /// The axis under the strips.
     pub fn axis(&self) -> String {
-        let grid = self.grid();
-        let decimals = tick_decimals(&grid);
+        let (grid, decimals) = self.grid();
         let mut out = "<svg class=\"plot axis\" width=\"100%\" height=\"22\" aria-hidden=\"true\">"
             .to_owned();
         for tick in grid {

@@ -170,7 +170,7 @@ impl Drawing<'_> {
         let leaf = parts.iter().all(|p| p.parts.is_empty());
         let most = parts.iter().map(|p| p.cores.len()).max().unwrap_or(1);
         let wanted = 2.0 * PAD + cell_w * (most as f64).sqrt().ceil().max(2.0);
-        let wanted = wanted.max(92.0);
+        let wanted = wanted.max(78.0);
         let columns = if leaf {
             (((w + GAP) / (wanted + GAP)).floor().max(1.0) as usize).min(parts.len())
         } else {

@@ -48,8 +48,8 @@ pub fn n(x: f64) -> String {
     .to_owned()
 }
 
-/// Round steps for an axis from `low` to `high`: about `count` of them, each a multiple of 1, 2 or
-/// 5 times a power of ten.
+/// Round steps for an axis from `low` to `high`: about `count` of them, each a multiple of 1, 2,
+/// 2.5 or 5 times a power of ten.
 pub fn ticks(low: f64, high: f64, count: f64) -> Vec<f64> {
     let span = high - low;
     if !span.is_finite() || span <= 0.0 {
@@ -57,7 +57,7 @@ pub fn ticks(low: f64, high: f64, count: f64) -> Vec<f64> {
     }
     let rough = span / count;
     let power = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0]
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0]
         .into_iter()
         .map(|m| m * power)
         .find(|s| *s >= rough)
@@ -72,7 +72,12 @@ pub fn ticks(low: f64, high: f64, count: f64) -> Vec<f64> {
 /// Decimals that tell `ticks` apart.
 pub fn tick_decimals(ticks: &[f64]) -> usize {
     match ticks {
-        [a, b, ..] => (-(b - a).abs().log10().floor()).clamp(0.0, 6.0) as usize,
+        [a, b, ..] => {
+            let power = (b - a).abs().log10().floor();
+            // A step of 2.5 needs one decimal more than its power of ten.
+            let extra = f64::from(((b - a).abs() / 10f64.powf(power) - 2.5).abs() < 0.01);
+            (extra - power).clamp(0.0, 6.0) as usize
+        }
         _ => 2,
     }
 }

@@ -22,7 +22,7 @@ pub fn chart(e: &Experiment, level: u32) -> Option<String> {
         .fold(0.005, f64::max)
         * 1.15;
     let last = e.runs.iter().map(|r| r.order).max().unwrap_or(0).max(1) as f64;
-    let x = |r: &Run| 10.0 + 88.0 * r.order as f64 / last;
+    let x = |r: &Run| 15.0 + 83.0 * r.order as f64 / last;
     let y = |deviation: f64| HEIGHT / 2.0 - (HEIGHT / 2.0 - 8.0) * deviation / reach;
     let mut out =
         format!("<svg class=\"plot\" width=\"100%\" height=\"{HEIGHT}\" aria-hidden=\"true\">");

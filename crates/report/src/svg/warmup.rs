@@ -29,7 +29,7 @@ pub fn chart(e: &Experiment) -> Option<String> {
     }
     // Up to half as much again is shown; a sample beyond stands at the edge.
     let y = |share: f64| HEIGHT - 24.0 - (HEIGHT - 34.0) * share.clamp(0.0, 1.5) / 1.5;
-    let x = |t: f64| 10.0 + 88.0 * t / end;
+    let x = |t: f64| 15.0 + 83.0 * t / end;
     let mut out =
         format!("<svg class=\"plot\" width=\"100%\" height=\"{HEIGHT}\" aria-hidden=\"true\">");
     for share in [0.0, 0.5, 1.0] {

@@ -1,6 +1,6 @@
 //! A page of text that is never wider than asked: headings, paragraphs, tables.
 
-use crate::words::clean;
+use crate::words::{clean, prose};
 
 /// Narrower than this nothing readable can be set; smaller widths are treated as this.
 const MIN_WIDTH: usize = 40;
@@ -39,7 +39,7 @@ impl Page {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
-        self.paragraph(text, "", "");
+        self.paragraph(&prose(text), "", "");
     }
 
     /// Text wrapped at spaces: the first line after `first`, all others after `rest`.
@@ -56,12 +56,13 @@ impl Page {
 
     /// One item of a list.
     pub fn item(&mut self, text: &str) {
-        self.paragraph(text, "  • ", "    ");
+        self.paragraph(&prose(text), "  • ", "    ");
     }
 
-    /// A line that is known to fit.
+    /// A line that is known to fit. No-break spaces have done their work by then and become plain
+    /// ones, so that what is searched for in the output is found.
     pub fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
+        self.text.push_str(line.replace('\u{a0}', " ").trim_end());
         self.text.push('\n');
     }
 

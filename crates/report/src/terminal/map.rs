@@ -174,10 +174,16 @@ fn bindings(page: &mut Page, report: &MapReport) {
         ],
         &rows,
     );
-    if classes.iter().any(|class| class.len() > 1) {
-        page.item(
-            "= means one placement, CPU for CPU: a measured difference between them is noise",
-        );
+    let same: Vec<String> = rows
+        .into_iter()
+        .filter_map(|mut row| Some(row.swap_remove(0)).filter(|names| names.contains('=')))
+        .collect();
+    if !same.is_empty() {
+        page.item(&format!(
+            "{}: one placement{}, CPU for CPU; a measured difference between them is noise",
+            same.join("; "),
+            if same.len() > 1 { " each" } else { "" }
+        ));
     }
 }
 

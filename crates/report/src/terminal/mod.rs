@@ -1,4 +1,5 @@
 mod calibration;
+mod capacity;
 mod experiment;
 mod layout;
 mod machine;
@@ -6,6 +7,7 @@ mod map;
 mod runs;
 
 pub use calibration::calibration_text;
+pub use capacity::capacity_text;
 pub use experiment::experiment_text;
 pub use layout::emphasised;
 pub use map::map_text;

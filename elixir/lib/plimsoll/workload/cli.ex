@@ -21,7 +21,7 @@ defmodule Plimsoll.Workload.CLI do
       # A VM whose only task has failed must end all the same.
       code =
         try do
-          run(words, &System.get_env/1, &IO.puts/1, &complain/1)
+          run(words, &System.get_env/1, &IO.write/1, &complain/1)
         catch
           kind, reason -> fail(&complain/1, Exception.format(kind, reason, __STACKTRACE__), 1)
         end
@@ -31,21 +31,30 @@ defmodule Plimsoll.Workload.CLI do
   end
 
   @doc """
-  Runs the workload that `words` name, with settings read through `get`; `print` is called with each
-  line of the protocol, `complain` with a message. The result is the exit code.
+  Runs the workload that `words` name, with settings read through `get`; `print` is called with what
+  goes to standard output, `complain` with a message. The result is the exit code.
   """
   @spec run([String.t()], (String.t() -> String.t() | nil), (iodata -> term), (iodata -> term)) ::
           0..3
   def run(words, get, print, complain) do
     with {:ok, workload} <- workload(words),
          {:ok, settings} <- Settings.read(get),
-         :ok <- Runner.run(workload, settings, &print.(line(&1, workload, settings))) do
+         :ok <- rehearse(workload, settings, print),
+         :ok <- Runner.run(workload, settings, &print.([line(&1, workload, settings), ?\n])) do
       0
     else
       {:error, message} -> fail(complain, message, 2)
       {:cannot_run, message} -> fail(complain, message, 3)
       {:failed, message} -> fail(complain, message, 1)
     end
+  end
+
+  # Loads the code that prints before the schedulers are full of jobs: see `Runner`.
+  defp rehearse(workload, settings, print) do
+    line({:sample, 1, 1.0}, workload, settings)
+    line({:done, 1, 1.0}, workload, settings)
+    print.([])
+    :ok
   end
 
   defp workload([name]) do

@@ -110,7 +110,7 @@ defmodule Plimsoll.Workload.Runner do
     try do
       with :ok <- await_ready(go, settings.level) do
         # Before the first process begins: no work is counted for which no time is.
-        begin = System.monotonic_time()
+        begin = :erlang.monotonic_time()
         Enum.each(workers, &send(&1, go))
         sample(slots, settings, begin, emit)
       end
@@ -135,36 +135,47 @@ defmodule Plimsoll.Workload.Runner do
     end
   end
 
+  # From here to the end of the window nothing but this module and built-in functions: to load a
+  # module then takes many turns of processes of normal priority, seconds at a high level.
   defp sample(slots, settings, begin, emit) do
-    second = System.convert_time_unit(1, :second, :native)
-    window = max(round(settings.seconds * second), 1)
-    due = fn number -> begin + div(window * number, @samples) end
-    sample(%{slots: slots, level: settings.level, emit: emit, due: due}, 1, begin, 0, begin)
+    window = max(round(settings.seconds * second()), 1)
+    run = %{slots: slots, level: settings.level, emit: emit, begin: begin, window: window}
+    sample_from(run, 1, begin, 0)
   end
 
   # `number` is the sample that is due next, of @samples; `before` and `counted` are the time and
   # the total of the one before.
-  defp sample(run, number, before, counted, begin) do
-    with :ok <- await(run.due.(number)) do
-      total = total(run.slots, run.level)
-      now = System.monotonic_time()
-      run.emit.({:sample, total - counted, in_seconds(now - before)})
+  defp sample_from(run, number, before, counted) do
+    with :ok <- await(due(run, number)) do
+      total = total(run.slots, run.level, 0)
+      now = :erlang.monotonic_time()
+      run.emit.({:sample, total - counted, (now - before) / second()})
 
-      # One that came late swallows those that were due meanwhile.
-      case Enum.find((number + 1)..@samples//1, &(run.due.(&1) > now)) do
-        nil ->
-          run.emit.({:done, total, in_seconds(now - begin)})
+      case next(run, number, now) do
+        next when next > @samples ->
+          run.emit.({:done, total, (now - run.begin) / second()})
           :ok
 
         next ->
-          sample(run, next, now, total, begin)
+          sample_from(run, next, now, total)
       end
+    end
+  end
+
+  defp due(run, number), do: run.begin + div(run.window * number, @samples)
+
+  # One that came late swallows those that were due meanwhile.
+  defp next(run, number, now) do
+    if number < @samples and due(run, number + 1) <= now do
+      next(run, number + 1, now)
+    else
+      number + 1
     end
   end
 
   # Until after `time`, so that no sample is without length.
   defp await(time) do
-    case time - System.monotonic_time() do
+    case time - :erlang.monotonic_time() do
       left when left < 0 ->
         :ok
 
@@ -172,21 +183,19 @@ defmodule Plimsoll.Workload.Runner do
         receive do
           {:EXIT, _worker, reason} -> {:failed, failure("a process of the workload", reason)}
         after
-          System.convert_time_unit(left, :native, :millisecond) + 1 -> await(time)
+          div(left * 1000, second()) + 1 -> await(time)
         end
     end
   end
 
-  defp total(slots, level), do: total(slots, level, 0)
   defp total(_slots, 0, sum), do: sum
 
   defp total(slots, index, sum) do
     total(slots, index - 1, sum + :counters.get(slots, index * @stride))
   end
 
-  defp in_seconds(native) do
-    native / System.convert_time_unit(1, :second, :native)
-  end
+  # Units of the monotonic time in a second.
+  defp second, do: :erlang.convert_time_unit(1, :second, :native)
 
   defp await_end(worker) do
     monitor = Process.monitor(worker)

@@ -42,11 +42,36 @@ defmodule Plimsoll.Workload.CLITest do
       lines = String.split(output, "\n", trim: true)
       {samples, [done]} = Enum.split(lines, -1)
       number = "[0-9]+(\\.[0-9]+)?(e-?[0-9]+)?"
-      sample = ~r/\A{"plimsoll":1,"event":"sample","ops":[0-9]+,"seconds":#{number}}\z/
+      sample = ~r/\A\{"plimsoll":1,"event":"sample","ops":[0-9]+,"seconds":#{number}\}\z/
       assert samples != []
       for line <- samples, do: assert(line =~ sample)
-      assert done =~ ~r/\A{"plimsoll":1,"event":"done","ops":[0-9]+,"seconds":#{number},/
+      assert done =~ ~r/\A\{"plimsoll":1,"event":"done","ops":[0-9]+,"seconds":#{number},/
       assert done =~ ~s("unit":"#{unquote(module).unit()}","level":2})
+    end
+  end
+
+  for module <- Registry.all() do
+    # To load a module among busy processes takes so long that the window would not end in time.
+    test "#{module.name()} loads no code during the window" do
+      code = """
+      Get = fun(<<"PLIMSOLL_LEVEL">>) -> <<"2">>;
+               (<<"PLIMSOLL_SECONDS">>) -> <<"0.05">>;
+               (_) -> nil
+            end,
+      Print = fun(Text) ->
+                'Elixir.IO':write(Text),
+                put(loaded, [lists:sort([M || {M, _} <- code:all_loaded()]) | get(loaded)])
+              end,
+      put(loaded, []),
+      0 = 'Elixir.Plimsoll.Workload.CLI':run([<<"#{unquote(module.name())}">>], Get, Print, Print),
+      [Done | Earlier] = get(loaded),
+      [_Rehearsal, FirstSample | _] = lists:reverse(Earlier),
+      io:format("loaded ~p", [Done -- FirstSample]),
+      halt(0).
+      """
+
+      {output, 0} = TestVM.erl(["-eval", code], %{})
+      assert output =~ ~r/loaded \[\]\z/
     end
   end
 
