@@ -10,7 +10,6 @@ pub(crate) struct AuditEvent {
     limit_us: u64,
     functions: Vec<Function>,
     not_called: Vec<String>,
-    control: Vec<(u64, u64)>,
     suspended: u64,
 }
 
@@ -28,7 +27,7 @@ struct Function {
 const CANNOT_SEE: [&str; 5] = [
     "Functions that the expression does not reach, and inputs that it does not use.",
     "Whether the function worked or waited: a stay is wall time, and the kernel may have taken the CPU \
-     away meanwhile; the control shows how much of that this machine does.",
+     away meanwhile. Look at the median and the p99 before the worst.",
     "Where inside a native function the time goes.",
     "What other processes of the module's own do, unless the workers started them.",
     "The cost of tracing itself: some microseconds a call are part of every stay.",
@@ -55,7 +54,6 @@ impl AuditEvent {
             limit_us: limit,
             functions,
             not_called: self.not_called,
-            control: (!self.control.is_empty()).then(|| figures(&self.control, limit)),
             suspended: self.suspended,
             cannot_see: CANNOT_SEE.map(str::to_owned).to_vec(),
         }
@@ -87,7 +85,7 @@ mod tests {
     #[test]
     fn functions_that_hold_longest_come_first_and_holds_over_the_limit_are_counted() {
         let event: AuditEvent = serde_json::from_str(
-            r#"{"module":"m","limit_us":1000,"not_called":["c/0"],"control":[[10,99],[1001,1]],"suspended":0,
+            r#"{"module":"m","limit_us":1000,"not_called":["c/0"],"suspended":0,
             "functions":[
               {"function":"a/1","native":false,"calls":3,"dirty_calls":0,"unreturned":0,"holds":[[5,3]]},
               {"function":"b/1","native":true,"calls":4,"dirty_calls":0,"unreturned":1,"holds":[[900,1],[1000,1],[5000,2]]}]}"#,
@@ -97,6 +95,5 @@ mod tests {
         assert_eq!(audit.functions[0].function, "b/1");
         let holds = &audit.functions[0].holds;
         assert_eq!((holds.count, holds.over_limit, holds.worst_us), (4, 2, 5000));
-        assert_eq!(audit.control.unwrap().over_limit, 1);
     }
 }

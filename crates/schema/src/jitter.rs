@@ -331,9 +331,6 @@ pub struct JitterAudit {
     pub functions: Vec<AuditedFunction>,
     /// Exported functions that nothing called.
     pub not_called: Vec<String>,
-    /// The same measurement on a process that only runs plain Erlang code: what this machine itself
-    /// makes of a well-behaved function.
-    pub control: Option<HoldFigures>,
     /// Times that tracing was switched off because its messages came faster than they could be read;
     /// what was called meanwhile is not in the figures.
     pub suspended: u64,
@@ -354,8 +351,8 @@ pub struct AuditedFunction {
     pub dirty_calls: u64,
     /// Calls that had not returned when the audit ended.
     pub unreturned: u64,
-    /// Uninterrupted stays on a normal scheduler inside it, callees that are functions of the module
-    /// left out.
+    /// Uninterrupted stays on a normal scheduler inside it, without what other functions of the module
+    /// took meanwhile.
     pub holds: HoldFigures,
 }
 

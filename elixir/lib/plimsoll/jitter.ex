@@ -87,7 +87,7 @@ defmodule Plimsoll.Jitter do
   defp await_ready(left) do
     receive do
       {:ready, _worker} -> await_ready(left - 1)
-      {:EXIT, _pid, reason} -> {:failed, "a worker failed: #{Exception.format_exit(reason)}"}
+      {:EXIT, _pid, reason} -> failed(reason)
     end
   end
 
@@ -158,7 +158,12 @@ defmodule Plimsoll.Jitter do
     end
   end
 
-  defp failed(reason), do: {:failed, "a worker failed: #{Exception.format_exit(reason)}"}
+  defp failed(reason) do
+    # On one line: what reads it takes it as one message.
+    {:failed,
+     "a worker failed: " <>
+       (reason |> Exception.format_exit() |> String.split() |> Enum.join(" "))}
+  end
 
   defp facts(settings) do
     [

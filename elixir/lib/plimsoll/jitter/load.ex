@@ -53,7 +53,12 @@ defmodule Plimsoll.Jitter.Load do
 
   def fetch(%Settings{load: "eval"} = settings) do
     with {:ok, expression} <- Expression.compile(settings.eval, settings.with || "") do
-      {:ok, {fn _index -> Expression.bind(expression) end, &Expression.run(expression, &1)}}
+      job = fn values ->
+        Expression.run(values)
+        values
+      end
+
+      {:ok, {fn _index -> Expression.bind(expression) end, job}}
     end
   end
 
