@@ -32,20 +32,20 @@ SCREENS = {"phone": (390, 844, True), "desk": (1280, 800, False)}
 PATIENCE = 60  # Seconds for any one answer: a busy machine is not a broken report.
 
 # What the page is asked. `wide` names elements that stick out to the right, except in parts that
-# scroll by themselves and in parts that are there for screen readers only.
+# scroll by themselves and in parts that are there for screen readers only. Sizes are compared with
+# the screen that was asked for: a phone's own viewport grows with a page that is too wide.
 MEASURE = """(() => {
   const verdict = document.querySelector('h1#verdict');
   const box = verdict && verdict.getBoundingClientRect();
   const scrolls = e => e.closest('.wide') !== null;
   const clipped = e => e && (getComputedStyle(e).clipPath !== 'none' || clipped(e.parentElement));
   const wide = [...document.body.querySelectorAll('*')]
-    .filter(e => !scrolls(e) && !clipped(e) && e.getBoundingClientRect().right > innerWidth + 1)
+    .filter(e => !scrolls(e) && !clipped(e) && e.getBoundingClientRect().right > SCREEN_WIDTH + 1)
     .slice(0, 5).map(e => e.tagName + '.' + (e.getAttribute('class') || ''));
   return JSON.stringify({
     title: document.title,
     verdict: verdict && verdict.textContent.trim(),
     top: box && box.top, bottom: box && box.bottom, left: box && box.left,
-    height: innerHeight, width: innerWidth,
     scrollWidth: document.documentElement.scrollWidth, wide,
     headings: document.querySelectorAll('h1').length,
     background: getComputedStyle(document.body).backgroundColor,
@@ -122,6 +122,9 @@ class Browser:
         self.session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
+        # A dialogue would stop the page, and the test with it: it is reported instead.
+        self.send("Page.addScriptToEvaluateOnNewDocument",
+                  source="window.alert = text => console.error('dialogue: ' + text)")
 
     def close(self):
         try:
@@ -147,7 +150,7 @@ def look(browser, file, screen, scheme, shots):
     url = file.resolve().as_uri()
     browser.send("Page.navigate", url=url)
     browser.wait_for("Page.loadEventFired")
-    page = json.loads(browser.evaluate(MEASURE))
+    page = json.loads(browser.evaluate(MEASURE.replace("SCREEN_WIDTH", str(width))))
     # One more round trip: what the page started late has been reported by then.
     browser.evaluate("new Promise(r => setTimeout(r, 50)) && 1")
 
@@ -161,12 +164,10 @@ def look(browser, file, screen, scheme, shots):
         elif method == "Log.entryAdded":
             wrong.append(f"console: {params['entry']['text']}")
         elif method == "Runtime.consoleAPICalled":
-            wrong.append(f"console: {params['type']}")
+            said = " ".join(str(a.get("value", "")) for a in params["args"])
+            wrong.append(f"console: {said}")
         elif method == "Runtime.exceptionThrown":
             wrong.append(f"exception: {params['exceptionDetails']['text']}")
-        elif method == "Page.javascriptDialogOpening":
-            wrong.append("a dialogue opened: text from the experiment was run as a script")
-            browser.send("Page.handleJavaScriptDialog", accept=False)
     if not page["title"]:
         wrong.append("has no title")
     if page["headings"] != 1:
@@ -175,13 +176,13 @@ def look(browser, file, screen, scheme, shots):
         wrong.append(f"has {page['scripts']} scripts; none are needed")
     if not page["verdict"]:
         wrong.append("has no verdict")
-    elif not 0 <= page["top"] < page["bottom"] <= page["height"]:
+    elif not 0 <= page["top"] < page["bottom"] <= height:
         wrong.append(f"verdict at {page['top']:.0f}–{page['bottom']:.0f} px is not within the first "
-                     f"{page['height']} px")
+                     f"{height} px")
     if page["scrollWidth"] > width or page["wide"]:
         wrong.append(f"is {page['scrollWidth']} px wide on a {width} px screen: {page['wide']}")
     channels = [int(c) for c in page["background"].strip("rgba()").split(",")[:3]]
-    if (sum(channels) < 384) != (scheme == "dark"):
+    if sum(channels) > 96 * 3 if scheme == "dark" else sum(channels) < 224 * 3:
         wrong.append(f"background {page['background']} is not {scheme}")
     if shots:
         stem = f"{file.stem}-{screen}-{scheme}"
@@ -198,6 +199,16 @@ def look(browser, file, screen, scheme, shots):
 def clip(browser):
     size = browser.send("Page.getLayoutMetrics")["cssContentSize"]
     return {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+
+
+def self_test(browser):
+    """What is wrong with the checks themselves: a page that breaks every rule has to show it."""
+    broken = pathlib.Path(__file__).with_name("broken.html")
+    found = " | ".join(look(browser, broken, "phone", "light", None))
+    expected = ["asks for http://127.0.0.1:9/", "console: console", "dialogue", "exception",
+                "no title", "2 main headings", "1 scripts", "not within the first", "px wide on",
+                "is not light"]
+    return [f"a page with `{word}` passes" for word in expected if word not in found]
 
 
 def main():
@@ -222,6 +233,9 @@ def main():
         browser = Browser(program, profile)
         try:
             browser.attach()
+            for sentence in self_test(browser):
+                failures += 1
+                print(f"FAIL the check itself: {sentence}")
             for file in arguments.files:
                 for screen in SCREENS:
                     for scheme in ("light", "dark"):

@@ -2,6 +2,10 @@
 %%
 %% It is one process that wakes four times a second. It prints nothing, makes no atoms from data,
 %% keeps a fixed amount of state, and ends by itself when the session's directory is gone.
+%% Cost, measured on two CPUs with OTP 25: 10 ms more until the program starts (most of it loading
+%% and evaluating), then 1.4 ms of CPU time a wake-up, half a per cent of one CPU, in an idle VM; not
+%% visible in the time of a fixed amount of work. 34 kB of memory.
+%%
 %% One binary serves OTP 25 and later, so there are no records and no binary matching here: newer
 %% compilers translate those to instructions that older VMs refuse.
 -module(plimsoll_agent).

@@ -260,7 +260,7 @@ fn requested(args: &BenchArgs, machine: &Machine, binds: bool) -> Result<Vec<Arm
         requests.insert(0, ArmRequest::AsIs);
     }
     if requests.is_empty() && binds {
-        let map = map_report(machine.clone(), None, None).map_err(Failure::cannot)?;
+        let map = map_report(machine, None, None).map_err(Failure::cannot)?;
         requests = BindType::ALL
             .into_iter()
             .filter(|bind| map.bindings.contains_key(bind))
@@ -338,6 +338,6 @@ fn plan(experiment: &Experiment) -> String {
 }
 
 pub fn write_report(file: &Path, experiment: &Experiment) -> Result<(), Failure> {
-    let map = map_report(experiment.machine.clone(), None, None).ok();
+    let map = map_report(&experiment.machine, None, None).ok();
     write_whole(file, &experiment_html(experiment, map.as_ref()))
 }

@@ -5,9 +5,8 @@ use std::process::ExitCode;
 
 use plimsoll_lab::{Store, analyse, default_path};
 use plimsoll_placement::map_report;
-use plimsoll_report::number::significant;
-use plimsoll_report::{RunsRow, experiment_html, experiment_text, runs_table};
-use plimsoll_schema::{Comparison, ComparisonRow, Experiment, Interval, RunStatus, RunsList, Summary};
+use plimsoll_report::{RunsRow, compare_text, experiment_html, experiment_text, runs_table};
+use plimsoll_schema::{Comparison, ComparisonRow, Experiment, RunStatus, RunsList, Summary};
 
 use crate::args::{Format, RunsArgs, RunsVerb};
 use crate::failure::Failure;
@@ -32,8 +31,7 @@ pub fn main(args: &RunsArgs) -> Result<ExitCode, Failure> {
         }
         RunsVerb::Compare { a, b, shown } => {
             let (a, b) = (load(&store, *a)?, load(&store, *b)?);
-            let comparison = comparison(&a, &b);
-            let text = if shown.json { json(&comparison) } else { side_by_side(&comparison) };
+            let text = if shown.json { json(&comparison(&a, &b)) } else { compare_text(&a, &b, width()) };
             deliver(&shown.output, &text)?;
         }
         RunsVerb::Export { id, format, output } => {
@@ -42,7 +40,7 @@ pub fn main(args: &RunsArgs) -> Result<ExitCode, Failure> {
                 Format::Json => json(&experiment),
                 Format::Csv => csv(&experiment),
                 Format::Html => {
-                    let map = map_report(experiment.machine.clone(), None, None).ok();
+                    let map = map_report(&experiment.machine, None, None).ok();
                     experiment_html(&experiment, map.as_ref())
                 }
             };
@@ -114,45 +112,6 @@ fn comparison(a: &Experiment, b: &Experiment) -> Comparison {
     Comparison { schema: Comparison::SCHEMA.to_owned(), a: a.id, b: b.id, rows, cautions }
 }
 
-fn side_by_side(c: &Comparison) -> String {
-    let interval = |i: &Option<Interval>| match i {
-        Some(i) => format!("{} to {}", significant(i.low, 4), significant(i.high, 4)),
-        None => "too few runs".to_owned(),
-    };
-    let mut text = format!(
-        "{:<10} {:>5}  {:>10} {:<20}  {:>10} {:<18}\n",
-        "arm",
-        "level",
-        format!("exp. {}", c.a),
-        "(95 %)",
-        format!("exp. {}", c.b),
-        "(95 %)"
-    );
-    for row in &c.rows {
-        text.push_str(
-            format!(
-                "{:<10} {:>5}  {:>10} {:<20}  {:>10} {:<18}",
-                row.arm,
-                row.level,
-                significant(row.a, 4),
-                interval(&row.a_interval),
-                significant(row.b, 4),
-                interval(&row.b_interval)
-            )
-            .trim_end(),
-        );
-        text.push('\n');
-    }
-    if c.rows.is_empty() {
-        text.push_str("they have no arm and level in common\n");
-    }
-    text.push('\n');
-    for caution in &c.cautions {
-        text.push_str(&wrapped(caution, width()));
-    }
-    text
-}
-
 fn csv(experiment: &Experiment) -> String {
     let mut text = "block,order,arm,level,seed,status,started_at_ms,ops_per_second,warmup_seconds,measured_seconds,steady\n".to_owned();
     for run in &experiment.runs {
@@ -183,23 +142,4 @@ fn csv(experiment: &Experiment) -> String {
 /// A field as RFC 4180 has it.
 fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.to_owned() }
-}
-
-fn wrapped(text: &str, width: usize) -> String {
-    let (mut out, mut column) = (String::new(), 0);
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        if column > 0 && column + 1 + length > width {
-            out.push('\n');
-            column = 0;
-        }
-        if column > 0 {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += length;
-    }
-    out.push('\n');
-    out
 }

@@ -142,12 +142,14 @@ fn cpuset(root: &Root, group: &Group, effective: &str) -> Option<CpuSet> {
         .find(|set| !set.is_empty())
 }
 
-/// What OTP 25 reads (`read_cpu_quota` in erts/lib_src/common/erl_misc_utils.c, the same up to
-/// early 26): the first mount in the order of mountinfo that has the cpu controller; for v2 its
-/// root only, for v1 our group; whole CPUs, rounded down, at least 1, at most the online ones.
+/// What OTP 25.2 reads (`read_cpu_quota` in erts/lib_src/common/erl_misc_utils.c): the first mount
+/// in the order of mountinfo that has the cpu controller; for v2 its root only, for v1 our group
+/// only; whole CPUs, rounded down, at least 1, at most the online ones. Later patch releases of 25
+/// and 26 read nested v2 groups too.
 ///
 /// It skips mounts whose mountinfo line has no optional field (such as `shared:7`), because its
-/// `scanf` pattern wants at least one character there.
+/// `scanf` pattern wants at least one character there. Checked on a running VM: with a v1 quota of
+/// one CPU `erlang:system_info(cpu_quota)` is `unknown` under a private mount, 1 under a shared one.
 fn quota_seen_by_old_vm(
     root: &Root,
     mounts: &[Mount],

@@ -73,11 +73,13 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), String> {
 
 /// Limits the child: time, memory, no core file, nothing printed.
 fn confine() {
+    // SAFETY: asks for a constant of the system.
+    let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
     let memory = crate::Root::default()
         .read("/proc/self/statm")
         .and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok())
         .map_or(u64::MAX, |pages| {
-            pages.saturating_mul(4096).saturating_add(EXTRA_MEMORY)
+            pages.saturating_mul(page).saturating_add(EXTRA_MEMORY)
         });
     // SAFETY: plain system calls of the child about itself; a failed one leaves it less confined.
     unsafe {

@@ -57,3 +57,66 @@ fn steal(text: &str) -> Option<StealShare> {
         since_boot: stolen as f64 / all,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_from_the_tree() {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in [
+            ("proc/sys/kernel/osrelease", "6.1.0-test\n"),
+            ("proc/sys/kernel/numa_balancing", "2\n"),
+            (
+                "sys/kernel/mm/transparent_hugepage/enabled",
+                "always [madvise] never\n",
+            ),
+            ("sys/devices/system/cpu/smt/control", "forceoff\n"),
+            (
+                "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+                "powersave\n",
+            ),
+            (
+                "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor",
+                "performance\n",
+            ),
+            (
+                "sys/devices/system/cpu/cpu12/cpufreq/scaling_governor",
+                "powersave\n",
+            ),
+            (
+                "proc/stat",
+                "cpu  10 0 10 60 0 0 0 20 10 0\ncpu0 1 1 1 1 1 1 1 1\n",
+            ),
+        ] {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        assert_eq!(
+            settings(&Root::at(dir.path())),
+            KernelSettings {
+                release: Some("6.1.0-test".to_owned()),
+                governors: Some(vec!["performance".to_owned(), "powersave".to_owned()]),
+                transparent_huge_pages: Some("madvise".to_owned()),
+                numa_balancing: Some(2),
+                smt_control: Some("forceoff".to_owned()),
+                steal: Some(StealShare { since_boot: 0.2 }),
+            }
+        );
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_available() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(settings(&Root::at(dir.path())), KernelSettings::default());
+    }
+
+    #[test]
+    fn a_kernel_that_does_not_count_steal_gives_none() {
+        for text in ["cpu  1 2 3 4", "cpu  0 0 0 0 0 0 0 0", "cpu  a b c", ""] {
+            assert_eq!(steal(text), None, "{text}");
+        }
+    }
+}

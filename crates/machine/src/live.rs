@@ -96,3 +96,65 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
         (key.trim() == "model name").then(|| value.trim().to_owned())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let root = Root::at(dir.path());
+        (dir, root)
+    }
+
+    #[test]
+    fn offline_and_disallowed_cpus_are_listed_as_such() {
+        let machine = crate::from_synthetic("pack:1 core:4 pu:1").unwrap();
+        let (_dir, root) = tree(&[
+            ("sys/devices/system/cpu/possible", "0-239\n"),
+            ("sys/devices/system/cpu/present", "0-5\n"),
+            ("sys/devices/system/cpu/online", "0-3\n"),
+            ("sys/devices/system/cpu/offline", "4-239\n"),
+            ("proc/self/status", "Cpus_allowed_list:\t1-2\n"),
+        ]);
+        let machine = with_kernel_view(machine, &root);
+        let counts = &machine.counts;
+        assert_eq!((counts.pus, counts.online, counts.allowed), (6, 4, 2));
+        let last = machine.pus.last().unwrap();
+        assert_eq!((last.os_index, last.core, last.online), (5, None, false));
+        let allowed: CpuSet = machine
+            .pus
+            .iter()
+            .filter(|pu| pu.allowed)
+            .map(|pu| pu.os_index)
+            .collect();
+        assert_eq!(allowed.to_string(), "1-2");
+    }
+
+    #[test]
+    fn without_sys_every_cpu_is_online_and_there_are_no_nodes() {
+        let machine = crate::from_synthetic("pack:1 [numa] core:4 pu:1").unwrap();
+        let (_dir, root) = tree(&[]);
+        let machine = with_kernel_view(machine, &root);
+        assert_eq!((machine.counts.online, machine.counts.allowed), (4, 4));
+        assert_eq!(machine.counts.numa_nodes, 0);
+        assert!(machine.pus.iter().all(|pu| pu.numa_node.is_none()));
+    }
+
+    #[test]
+    fn the_kernel_decides_which_node_has_the_cpus() {
+        let machine = crate::from_synthetic("pack:1 [numa] [numa] core:4 pu:1").unwrap();
+        let (_dir, root) = tree(&[
+            ("sys/devices/system/node/node0/cpulist", "\n"),
+            ("sys/devices/system/node/node1/cpulist", "0-3\n"),
+        ]);
+        let machine = with_kernel_view(machine, &root);
+        assert!(machine.numa_nodes[0].cpus.is_empty());
+        assert!(machine.pus.iter().all(|pu| pu.numa_node == Some(1)));
+    }
+}

@@ -282,17 +282,11 @@ fn distances(topology: &Topology, nodes: &[&TopologyObject]) -> Vec<Vec<u64>> {
         let columns: HashMap<u64, usize> = matrix
             .objects()
             .enumerate()
-            .filter_map(|(column, object)| {
-                Some((u64::from(object?.global_persistent_index()), column))
-            })
+            .filter_map(|(column, object)| Some((object?.global_persistent_index(), column)))
             .collect();
         let Some(columns) = nodes
             .iter()
-            .map(|node| {
-                columns
-                    .get(&u64::from(node.global_persistent_index()))
-                    .copied()
-            })
+            .map(|node| columns.get(&node.global_persistent_index()).copied())
             .collect::<Option<Vec<_>>>()
         else {
             continue;

@@ -22,8 +22,9 @@ fn cpus_are_numbered_as_linux_numbers_a_two_socket_machine() {
 fn explicit_cpu_numbers_are_taken_as_given() {
     let machine = from_synthetic("pack:2 core:2 pu:2(indexes=0,4,1,5,2,6,3,7)").unwrap();
     assert_eq!(machine.cores[0].cpus.to_string(), "0,4");
-    let machine = from_synthetic("pack:2 core:2 pu:2(indexes=7,6,5,4,3,2,1,0)").unwrap();
-    assert_eq!(machine.cores[0].cpus.to_string(), "6-7");
+    let machine = from_synthetic("pack:2 core:2 pu:2(indexes=0,2,4,6,1,3,5,7)").unwrap();
+    assert_eq!(machine.packages[1].cpus.to_string(), "1,3,5,7");
+    assert_eq!(machine.cores[0].cpus.to_string(), "0,2");
     assert_eq!(machine.pus.iter().filter(|pu| pu.thread == 1).count(), 4);
 }
 
@@ -134,6 +135,32 @@ fn what_only_hwloc_can_refuse_is_refused() {
     ] {
         assert!(from_synthetic(spec).is_err(), "{spec}");
     }
+}
+
+/// Reads descriptions that make hwloc talk; does nothing unless the next test asks for it.
+#[test]
+fn talkative_descriptions() {
+    if std::env::var_os("HWLOC_SYNTHETIC_VERBOSE").is_some() {
+        for spec in [
+            "pack:2 pack:2 pu:2",
+            "numa:2(memory=x) pu:2",
+            "l3:2(size=) l3:2 pu:1",
+        ] {
+            let _ = from_synthetic(spec);
+        }
+    }
+}
+
+#[test]
+fn nothing_that_hwloc_prints_reaches_the_terminal() {
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "talkative_descriptions", "--nocapture"])
+        .env("HWLOC_SYNTHETIC_VERBOSE", "1")
+        .env("HWLOC_HIDE_ERRORS", "0")
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
 proptest! {

@@ -110,16 +110,15 @@ fn sequence_numbers(cpus: &[ErtsCpu], nodes: Nodes) -> Vec<Numbers> {
     cpus.iter()
         .map(|cpu| {
             if (nodes == Nodes::Nested || cpu.node >= 0) && node.enters(cpu.node) {
-                (processor, core, thread) = (Level::START, Level::START, Level::START);
-                if nodes == Nodes::Nested {
-                    processor_node = Level::START;
-                }
+                (processor, processor_node) = (Level::START, Level::START);
+                (core, thread) = (Level::START, Level::START);
                 if cpu.node >= 0 {
                     node_number += 1;
                 }
             }
             if processor.enters(cpu.processor) {
                 (core, thread) = (Level::START, Level::START);
+                // Flat: a node that goes on in the next package is still the same node.
                 if nodes == Nodes::Nested {
                     processor_node = Level::START;
                 }

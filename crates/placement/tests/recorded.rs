@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use common::oracle::{Oracle, orders_with_sct};
 use common::{Cpu, machine};
-use plimsoll_placement::{erts_view, order, sct};
+use plimsoll_machine::{from_synthetic, from_xml, live};
+use plimsoll_placement::{erts_view, map_report, order, sct};
 use plimsoll_schema::{BindType, Machine};
 
 const FILES: [&str; 6] = [
@@ -98,4 +99,65 @@ fn recorded_machines_are_ordered_as_the_vm_orders_them() {
         assert!(cpus.len() >= 10, "{file}: {cpus:?}");
         assert_the_vm_agrees(&mut oracle, &machine(&cpus), file);
     }
+}
+
+#[test]
+fn the_machine_room_reads_recorded_machines_as_they_are() {
+    let mut oracle = Oracle::start();
+    for file in FILES {
+        let read = from_xml(&path(file)).unwrap();
+        // CPUs that the file only counts (offline or disallowed) have no place in it.
+        let ours = cpus(file);
+        let listed = |cpu: u32| ours.iter().any(|known| known.os == cpu);
+        let ours = machine(&ours);
+        for bind in BindType::ALL {
+            let mut from_room = order(&read, bind);
+            if let Some(cpus) = &mut from_room {
+                cpus.retain(|&cpu| listed(cpu));
+            }
+            assert_eq!(from_room, order(&ours, bind), "{file} {bind}");
+        }
+        assert_the_vm_agrees(&mut oracle, &read, file);
+        map_report(&read, None, None).unwrap();
+    }
+}
+
+#[test]
+fn described_machines_are_ordered_as_the_vm_orders_them() {
+    let mut oracle = Oracle::start();
+    for spec in [
+        "pu:1",
+        "pu:4",
+        "core:4 pu:2",
+        "pack:2 core:4 pu:2",
+        "pack:2 [numa] core:6 pu:2",
+        "pack:2 [numa(memory=137438953472)] l3:1 core:22 pu:2",
+        "pack:2 [numa] l3:1 core:24 pu:2",
+        "pack:2 l3:4 [numa] core:4 pu:2",
+        "numa:2 pack:2 core:3 pu:2",
+        "[numa] pack:1 l3:8 core:8 pu:1",
+    ] {
+        let machine = from_synthetic(spec).unwrap();
+        assert_the_vm_agrees(&mut oracle, &machine, spec);
+        map_report(&machine, None, None).unwrap();
+    }
+}
+
+#[test]
+fn the_two_socket_machine_of_the_requirements_has_ts_tnnps_and_db_in_one_class() {
+    let machine = from_synthetic("pack:2 [numa(memory=137438953472)] l3:1 core:22 pu:2").unwrap();
+    let report = map_report(&machine, None, None).unwrap();
+    let class = [BindType::Ts, BindType::Tnnps, BindType::Db];
+    assert!(
+        report.classes.contains(&class.to_vec()),
+        "{:?}",
+        report.classes
+    );
+}
+
+#[test]
+fn this_machine_is_ordered_as_the_vm_orders_it() {
+    let machine = live().unwrap();
+    assert_the_vm_agrees(&mut Oracle::start(), &machine, "this machine");
+    map_report(&machine, None, None).unwrap();
 }

@@ -62,7 +62,7 @@ fn erl_on(root: &Path, flags: &[&str]) -> Command {
         .args(["-rm", "sh", "-c"])
         .arg("mount --bind \"$0\" /sys/devices/system && exec erl \"$@\"")
         .arg(root)
-        .args(["-noshell", "+S", "1"])
+        .arg("-noshell")
         .args(flags);
     command
 }
@@ -104,7 +104,7 @@ impl Detector {
             end
           end,
           Loop().";
-        let mut child = erl_on(root.path(), &["-eval", code])
+        let mut child = erl_on(root.path(), &["+S", "1", "-eval", code])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -220,4 +220,26 @@ fn without_topology_sbt_refuses_to_start_and_stbt_is_ignored() {
         .output()
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&stbt.stdout), "unbound");
+}
+
+#[test]
+fn the_vm_starts_a_scheduler_for_each_cpu_offline_ones_included() {
+    if !namespaces_are_allowed() {
+        return;
+    }
+    let root = tempfile::tempdir().unwrap();
+    let mut cpus = sockets(1, 8, 1);
+    cpus[7].online = false;
+    write_sysfs(root.path(), &cpus, true, &[]);
+    let ask = "[io:format(\"~w \", [erlang:system_info(What)])
+                || What <- [schedulers, dirty_cpu_schedulers]], halt().";
+    for (flags, schedulers) in [
+        (vec![], "8 8"),
+        (vec!["+S", "4"], "4 4"),
+        (vec!["+S", "9"], "9 8"),
+    ] {
+        let flags = [flags, vec!["-eval", ask]].concat();
+        let output = erl_on(root.path(), &flags).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), schedulers);
+    }
 }

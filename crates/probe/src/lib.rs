@@ -4,8 +4,13 @@
 //! from outside, through `/proc` and the cgroup files, and sums what it saw by type of thread.
 //! What the kernel does not provide is `None`, never zero.
 
+mod cgroup;
+mod counts;
 mod error;
+mod host;
+mod process;
 mod thread;
+mod threads;
 mod watch;
 
 pub use error::ProbeError;

@@ -306,3 +306,63 @@ fn a_thread_on_a_cpu_that_does_not_exist_does_no_harm() {
     elements(&svg);
     assert!(svg.contains("1 normal scheduler"));
 }
+
+/// The colours of a `:root` block, `#rgb` and `#rrggbb`, as channels from 0 to 1.
+fn palette(block: &str) -> std::collections::BTreeMap<String, [f64; 3]> {
+    block
+        .split([';', '{', '}'])
+        .filter_map(|item| item.trim().strip_prefix("--")?.split_once(":#"))
+        .map(|(name, hex)| {
+            let wide = if hex.len() == 3 {
+                hex.chars().flat_map(|c| [c, c]).collect()
+            } else {
+                hex.to_owned()
+            };
+            let channel = |i: usize| {
+                f64::from(u8::from_str_radix(&wide[2 * i..2 * i + 2], 16).unwrap()) / 255.0
+            };
+            (name.to_owned(), [channel(0), channel(1), channel(2)])
+        })
+        .collect()
+}
+
+/// Contrast ratio of two colours (WCAG 2.2, definitions of contrast ratio and relative luminance).
+fn contrast(a: [f64; 3], b: [f64; 3]) -> f64 {
+    let luminance = |rgb: [f64; 3]| {
+        let linear = rgb.map(|c| {
+            if c <= 0.04045 {
+                c / 12.92
+            } else {
+                ((c + 0.055) / 1.055).powf(2.4)
+            }
+        });
+        0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    };
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+#[test]
+fn text_and_marks_stand_out_in_light_dark_and_print() {
+    let page = experiment_html(&common::small(), None);
+    let blocks: Vec<_> = page
+        .split(":root{")
+        .skip(1)
+        .map(|block| palette(block.split('}').next().unwrap()))
+        .collect();
+    assert_eq!(blocks.len(), 3, "light, dark, print");
+    for colours in blocks {
+        // WCAG 2.2: 4.5 for text (1.4.3, AA), 3 for graphics (1.4.11).
+        for text in ["ink", "soft", "good", "bad"] {
+            for ground in ["page", "faint"] {
+                let c = contrast(colours[text], colours[ground]);
+                assert!(c >= 4.5, "{text} on {ground}: {c:.2}");
+            }
+        }
+        assert!(contrast(colours["on-taken"], colours["taken"]) >= 4.5);
+        for arm in ["a0", "a1", "a2", "a3", "a4", "a5", "a6", "taken"] {
+            let c = contrast(colours[arm], colours["page"]);
+            assert!(c >= 3.0, "{arm}: {c:.2}");
+        }
+    }
+}

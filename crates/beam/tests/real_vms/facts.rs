@@ -56,6 +56,29 @@ fn a_binding_that_the_vm_does_not_honour_reads_unbound() {
 }
 
 #[test]
+fn a_binding_that_is_ignored_in_silence_is_told() {
+    // A mount namespace of its own, where the kernel's topology is hidden from the VM.
+    const HIDE: &str = "for d in cpu node; do \
+         if [ -d /sys/devices/system/$d ]; then mount -t tmpfs none /sys/devices/system/$d; fi; done";
+    let hidden =
+        |words: &str| command(&["unshare", "-rm", "sh", "-c", &format!("{HIDE} && {words}")]);
+    if !hidden("true")
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
+        eprintln!("no mount namespaces here: not tested");
+        return;
+    }
+    let session = Session::new().unwrap();
+    let mut vm = hidden("exec erl -noshell -eval 'halt()'");
+    observe(&mut vm, &session, &["+stbt", "ts"]);
+    assert!(vm.status().unwrap().success());
+    let facts = session.facts().unwrap().unwrap();
+    assert_eq!(facts.bind_type, Some(BindType::U));
+    assert!(facts.bindings.iter().all(Option::is_none), "{facts:?}");
+}
+
+#[test]
 fn a_binding_that_the_program_takes_back_is_reported_as_it_is_now() {
     let session = Session::new().unwrap();
     let mut vm = command(&[

@@ -111,11 +111,11 @@ pub fn mechanisms(e: &Experiment) -> String {
         .map(|(effect, m)| {
             vec![
                 format!(
-                    "{}{}",
+                    "{}{} at&nbsp;{}",
                     mark::key(arm_index(e, &effect.arm)),
-                    escape(&effect.arm)
+                    escape(&effect.arm),
+                    effect.level
                 ),
-                effect.level.to_string(),
                 format!("{} <small>{}</small>", escape(&m.counter), escape(&m.unit)),
                 significant(m.arm, 3),
                 significant(m.baseline, 3),
@@ -143,14 +143,7 @@ pub fn mechanisms(e: &Experiment) -> String {
         body += &table(
             "mechanisms",
             "Counters beside each effect, medians over runs",
-            &[
-                "Arm",
-                ">Level",
-                "Counter",
-                ">Arm",
-                ">Baseline",
-                "Explains it",
-            ],
+            &["Effect", "Counter", ">Arm", ">Baseline", "Explains it"],
             &rows,
         );
     }

@@ -142,7 +142,7 @@ fn legend(e: &Experiment) -> String {
             ""
         };
         format!(
-            "{}{}{baseline}",
+            "{}<span>{}{baseline}</span>",
             svg::mark::key(i),
             escape(&words::arm_names(arm))
         )

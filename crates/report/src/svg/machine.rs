@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_schema::{Machine, Pu, ThreadType};
+use plimsoll_schema::{CoreKind, Machine, Pu, ThreadType};
 
 use super::n;
 use crate::html::escape;
@@ -139,11 +139,16 @@ impl Drawing<'_> {
     fn part(&mut self, part: &Part, x: f64, y: f64, w: f64, depth: usize) -> f64 {
         // The frame's height is known only after its contents, but it must lie behind them.
         let outer = std::mem::take(&mut self.out);
-        let title = if part.is.is_empty() {
+        let mut title = if part.is.is_empty() {
             "machine".to_owned()
         } else {
             part.label(self.machine)
         };
+        let hybrid = |core: &usize| self.machine.cores[*core].kind != CoreKind::Uniform;
+        if part.parts.is_empty() && part.cores.iter().any(hybrid) {
+            // Unlike cores stand in the order of the words.
+            title += &format!(" · {}", shape::cores_in_words(self.machine, &part.cores));
+        }
         let mut inner_y = y + PAD / 2.0;
         for line in fold(&title, ((w - 2.0 * PAD) / 5.6) as usize) {
             self.text(&line, x + PAD, inner_y + 12.0, "title");

@@ -1,5 +1,6 @@
 mod calibration;
 mod capacity;
+mod compare;
 mod experiment;
 mod layout;
 mod machine;
@@ -8,6 +9,7 @@ mod runs;
 
 pub use calibration::calibration_text;
 pub use capacity::capacity_text;
+pub use compare::compare_text;
 pub use experiment::experiment_text;
 pub use layout::emphasised;
 pub use map::map_text;
