@@ -110,37 +110,35 @@ defmodule Plimsoll.Jitter do
     emit.([event: "begin", settle_us: @settle_ms * 1000] ++ facts(settings))
     reporter = :erlang.spawn_opt(report, [:link, priority: :max])
     :erlang.system_monitor(reporter, [{:long_schedule, 1}, {:long_gc, 1}])
-
-    for {schedule, index} <- Enum.with_index(schedules) do
-      spawn_link(fn -> Probe.run(reporter, index, schedule) end)
-    end
-
+    probe = fn {schedule, index} -> spawn_link(fn -> Probe.run(reporter, index, schedule) end) end
+    probes = schedules |> Enum.with_index() |> Enum.map(probe)
     tracer = Audit.start(audit, workers)
     for pid <- workers, do: send(pid, :go)
 
-    with :ok <- await_start(start_ms),
-         before = :erlang.statistics(:scheduler_wall_time_all),
-         counted = sum(jobs, settings.workers),
-         begun = System.monotonic_time(:microsecond),
-         :ok <- await_report(reporter) do
-      used = :erlang.statistics(:scheduler_wall_time_all)
-      seconds = (System.monotonic_time(:microsecond) - begun) / 1.0e6
-      :erlang.system_monitor(:undefined)
-
-      if audit != nil do
-        emit.([event: "audit"] ++ Audit.stop(tracer))
+    try do
+      with :ok <- await_start(start_ms),
+           before = reading(jobs, settings),
+           :ok <- await_report(reporter) do
+        now = reading(jobs, settings)
+        :erlang.system_monitor(:undefined)
+        if audit != nil, do: emit.([event: "audit"] ++ Audit.stop(tracer))
+        emit.([event: "done"] ++ between(before, now))
+        :ok
       end
-
-      emit.(
-        [
-          event: "done",
-          jobs: sum(jobs, settings.workers) - counted,
-          seconds: seconds
-        ] ++ utilisation(before, used)
-      )
-
-      :ok
+    after
+      :erlang.system_monitor(:undefined)
+      :erlang.system_flag(:scheduler_wall_time, false)
+      for pid <- [reporter | probes], do: Process.exit(pid, :kill)
     end
+  end
+
+  defp reading(jobs, settings) do
+    times = :erlang.statistics(:scheduler_wall_time_all)
+    {System.monotonic_time(:microsecond), sum(jobs, settings.workers), times}
+  end
+
+  defp between({begun, before, times}, {now, after_all, used}) do
+    [jobs: after_all - before, seconds: (now - begun) / 1.0e6] ++ utilisation(times, used)
   end
 
   defp await_start(start_ms) do
