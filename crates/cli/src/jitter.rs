@@ -9,7 +9,8 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll_beam::{Otp, otp};
 use plimsoll_jitter::{
-    DEFAULT_ARMS, JitterError, Progress, Vm, VmExecutor, analyse, check_arms, default_baseline, default_blocks, run,
+    DEFAULT_ARMS, JitterError, Progress, Vm, VmExecutor, analyse, check_arms, default_baseline,
+    default_blocks, run,
 };
 use plimsoll_lab::{Stop, settings};
 use plimsoll_machine::live;
@@ -26,7 +27,7 @@ use crate::output::{deliver, json, width, write_whole};
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct JitterArgs {
-    /// What the workers do [default: idle,erlang,blocking,yielding,dirty,automatic, or idle,spin,eval with --eval]
+    /// What the workers do [default: idle,erlang,blocking,yielding,dirty,automatic,matrix, or idle,spin,eval with --eval]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     arms: Vec<String>,
     /// The arm that the others are compared with [default: erlang, spin or idle, the first that there is]
@@ -46,20 +47,20 @@ pub struct JitterArgs {
     audit: Option<String>,
 
     /// Processes that wake on the schedule
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 20)]
     probes: u32,
     /// Time between two wake-ups of a probe, whole milliseconds
     #[arg(long, value_name = "TIME", value_parser = milliseconds, default_value = "10ms")]
     period: u64,
-    /// Length of a run
+    /// Length of a run [default: 600ms, with --audit 5s]
     #[arg(long, value_name = "TIME", value_parser = milliseconds)]
     window: Option<u64>,
     /// Worker processes [default: one for each scheduler online]
     #[arg(long, value_name = "N")]
     workers: Option<u32>,
-    /// Length of the two random binaries of the edit distance
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
-    input_bytes: u64,
+    /// Length of the two random binaries of the edit distance [default: 20000, matrix 5000]
+    #[arg(long, value_name = "N")]
+    input_bytes: Option<u64>,
     /// End the VM after so long without a sign of life
     #[arg(long, value_name = "TIME", value_parser = milliseconds, default_value = "3s")]
     patience: u64,
@@ -91,7 +92,8 @@ const HELP: &str = "Loads: idle, erlang, blocking, yielding, dirty, automatic (e
 matrix, matrix-yielding, matrix-dirty (the published algorithm, 4 bytes a cell),
 spin, nif-spin, ets-counter, eval.
 
-The published test:  plimsoll jitter --arms erlang,yielding,blocking --probes 1 --period 1s --window 30s --blocks 6
+The published test:  plimsoll jitter --arms erlang,yielding,matrix --probes 1 --period 1s --window 30s \
+                       --input-bytes 10000 --blocks 6
 Your own NIF:        plimsoll jitter --eval 'my_nif:work(<<\"abc\">>)' --pa ebin
 Is it well behaved?  plimsoll jitter --audit my_nif --eval 'my_nif:work(<<\"abc\">>)' --pa ebin";
 
@@ -103,10 +105,18 @@ pub fn main(args: &JitterArgs) -> Result<ExitCode, Failure> {
     }
     let otp = otp().map_err(Failure::cannot)?;
     let mut report = report(args, design, &otp)?;
-    let vm = Vm { erl: otp.erl, layout: layout()?, paths: folders(&args.pa)? };
+    let vm = Vm {
+        erl: otp.erl,
+        layout: layout()?,
+        paths: folders(&args.pa)?,
+    };
     let stopped = carry_out(&mut report, vm, args.shown.quiet)?;
     analyse(&mut report);
-    let text = if args.shown.json { json(&report) } else { jitter_text(&report, width()) };
+    let text = if args.shown.json {
+        json(&report)
+    } else {
+        jitter_text(&report, width())
+    };
     deliver(&args.shown.output, &text)?;
     if let Some(file) = &args.report {
         write_whole(file, &jitter_html(&report))?;
@@ -115,13 +125,25 @@ pub fn main(args: &JitterArgs) -> Result<ExitCode, Failure> {
         }
     }
     if stopped {
-        return Err(Failure::stopped(format!("stopped after {} runs, which are in the report", report.runs.len())));
+        return Err(Failure::stopped(format!(
+            "stopped after {} runs, which are in the report",
+            report.runs.len()
+        )));
     }
-    Ok(if args.fail_if_late && is_late(&report) { FOUND.into() } else { ExitCode::SUCCESS })
+    Ok(if args.fail_if_late && is_late(&report) {
+        FOUND.into()
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 fn design(args: &JitterArgs) -> Result<JitterDesign, Failure> {
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let names = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| (*name).to_owned())
+            .collect::<Vec<_>>()
+    };
     let arms = match (&args.audit, &args.eval) {
         (Some(_), _) => names(&["eval"]),
         (None, _) if !args.arms.is_empty() => args.arms.clone(),
@@ -130,24 +152,48 @@ fn design(args: &JitterArgs) -> Result<JitterDesign, Failure> {
     };
     check_arms(&arms).map_err(Failure::usage)?;
     if arms.iter().any(|arm| arm == "eval") && args.eval.is_none() {
-        return Err(Failure::usage("the arm eval needs --eval EXPRESSION, such as --eval 'my_nif:work(1000)'"));
+        return Err(Failure::usage(
+            "the arm eval needs --eval EXPRESSION, such as --eval 'my_nif:work(1000)'",
+        ));
     }
-    let baseline = args.baseline.as_ref().or_else(|| default_baseline(&arms)).cloned().unwrap_or_default();
+    let baseline = args
+        .baseline
+        .as_ref()
+        .or_else(|| default_baseline(&arms))
+        .cloned()
+        .unwrap_or_default();
     if !arms.contains(&baseline) {
-        return Err(Failure::usage(format!("--baseline {baseline} is none of the arms: {}", arms.join(", "))));
+        return Err(Failure::usage(format!(
+            "--baseline {baseline} is none of the arms: {}",
+            arms.join(", ")
+        )));
     }
     if !(args.error_rate > 0.0 && args.error_rate < 1.0) {
-        return Err(Failure::usage("--error-rate takes a probability between 0 and 1, such as 0.05"));
+        return Err(Failure::usage(
+            "--error-rate takes a probability between 0 and 1, such as 0.05",
+        ));
     }
     if args.blocks == Some(0) || args.probes == 0 || args.workers == Some(0) {
-        return Err(Failure::usage("--blocks, --probes and --workers take a number from 1"));
+        return Err(Failure::usage(
+            "--blocks, --probes and --workers take a number from 1",
+        ));
     }
-    let window_ms = args.window.unwrap_or(if args.audit.is_some() { 5_000 } else { 1_000 });
+    let window_ms = args
+        .window
+        .unwrap_or(if args.audit.is_some() { 5_000 } else { 600 });
     if window_ms < args.period {
-        return Err(Failure::usage("--window is shorter than --period: nobody would wake in it"));
+        return Err(Failure::usage(
+            "--window is shorter than --period: nobody would wake in it",
+        ));
     }
-    let now = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_millis() as u64);
-    let planned = if args.audit.is_some() { 1 } else { default_blocks(arms.len(), args.error_rate) };
+    let now = SystemTime::UNIX_EPOCH
+        .elapsed()
+        .map_or(0, |d| d.as_millis() as u64);
+    let planned = if args.audit.is_some() {
+        1
+    } else {
+        default_blocks(arms.len(), args.error_rate)
+    };
     Ok(JitterDesign {
         arms,
         baseline,
@@ -172,7 +218,9 @@ fn report(args: &JitterArgs, design: JitterDesign, otp: &Otp) -> Result<JitterRe
     Ok(JitterReport {
         schema: JitterReport::SCHEMA.to_owned(),
         plimsoll_version: env!("CARGO_PKG_VERSION").to_owned(),
-        started_at_ms: SystemTime::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_millis() as u64),
+        started_at_ms: SystemTime::UNIX_EPOCH
+            .elapsed()
+            .map_or(0, |d| d.as_millis() as u64),
         complete: false,
         machine: live().map_err(Failure::cannot)?,
         vm: None,
@@ -199,7 +247,9 @@ fn carry_out(report: &mut JitterReport, vm: Vm, quiet: bool) -> Result<bool, Fai
     let bar = bar(quiet);
     let lines = !quiet && bar.is_none();
     let mut last = None;
-    let result = run(report, &mut executor, &stop, &mut |progress: &Progress<'_>| {
+    let result = run(report, &mut executor, &stop, &mut |progress: &Progress<
+        '_,
+    >| {
         let block = format!("block {} of {}", progress.block + 1, progress.blocks);
         if let Some(bar) = &bar {
             bar.set_length(progress.total as u64);
@@ -230,10 +280,16 @@ fn bar(quiet: bool) -> Option<ProgressBar> {
 }
 
 fn is_late(report: &JitterReport) -> bool {
-    let late = |c: JitterConclusion| matches!(c, JitterConclusion::Later | JitterConclusion::Blocked);
+    let late =
+        |c: JitterConclusion| matches!(c, JitterConclusion::Later | JitterConclusion::Blocked);
     report.effects.iter().any(|e| late(e.conclusion))
         || report.arms.iter().any(|arm| arm.blocked > 0)
-        || report.audit.iter().any(|audit| audit.functions.iter().any(|f| f.holds.p99_us > audit.limit_us))
+        || report.audit.iter().any(|audit| {
+            audit
+                .functions
+                .iter()
+                .any(|f| f.holds.p99_us > audit.limit_us)
+        })
 }
 
 /// Folders that exist, as absolute paths: the VM is started elsewhere one day.
@@ -242,7 +298,12 @@ fn folders(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         std::fs::canonicalize(path)
             .ok()
             .filter(|path| path.is_dir())
-            .ok_or_else(|| Failure::usage(format!("--pa {}: there is no such folder", Path::display(path))))
+            .ok_or_else(|| {
+                Failure::usage(format!(
+                    "--pa {}: there is no such folder",
+                    Path::display(path)
+                ))
+            })
     };
     paths.iter().map(whole).collect()
 }
@@ -259,8 +320,15 @@ fn reproduce(args: &JitterArgs, seed: u64) -> String {
 fn plan(design: &JitterDesign) -> String {
     let mut text = String::new();
     for arm in &design.arms {
-        let baseline = if *arm == design.baseline { " (baseline)" } else { "" };
-        text.push_str(&format!("arm {arm}{baseline}: {}\n", plimsoll_jitter::summary(arm)));
+        let baseline = if *arm == design.baseline {
+            " (baseline)"
+        } else {
+            ""
+        };
+        text.push_str(&format!(
+            "arm {arm}{baseline}: {}\n",
+            plimsoll_jitter::summary(arm)
+        ));
     }
     text.push_str(&format!(
         "{} blocks of {} runs, {:.0} s at least\n",
@@ -274,11 +342,14 @@ fn plan(design: &JitterDesign) -> String {
 fn milliseconds(text: &str) -> Result<u64, String> {
     let time = match text.parse::<f64>() {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())?,
-        Err(_) => humantime::parse_duration(text).map_err(|e| format!("{e}; write it like 10ms, 1s or 1m30s"))?,
+        Err(_) => humantime::parse_duration(text)
+            .map_err(|e| format!("{e}; write it like 10ms, 1s or 1m30s"))?,
     };
     let whole = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     if time.is_zero() || Duration::from_millis(whole) != time {
-        return Err("give whole milliseconds, from 1ms: the VM's clock ticks once a millisecond".to_owned());
+        return Err(
+            "give whole milliseconds, from 1ms: the VM's clock ticks once a millisecond".to_owned(),
+        );
     }
     Ok(whole)
 }

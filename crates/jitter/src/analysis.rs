@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use plimsoll_schema::{
-    Interval, JitterArm, JitterConclusion, JitterEffect, JitterFigure, JitterReport, JitterRun, JitterStatistic,
-    JitterStatus,
+    Interval, JitterArm, JitterConclusion, JitterEffect, JitterFigure, JitterReport, JitterRun,
+    JitterStatistic, JitterStatus,
 };
 use plimsoll_stats::{PairedEffect, median, median_interval, paired_effects};
 
@@ -15,7 +15,12 @@ const CONFIDENCE: f64 = 0.95;
 
 /// Fills in arms, effects, findings and verdict from the runs.
 pub fn analyse(report: &mut JitterReport) {
-    report.arms = report.design.arms.iter().map(|name| arm_of(report, name)).collect();
+    report.arms = report
+        .design
+        .arms
+        .iter()
+        .map(|name| arm_of(report, name))
+        .collect();
     report.effects = effects(report);
     report.findings = findings::findings(report);
     report.verdict = verdict::verdict(report);
@@ -23,7 +28,8 @@ pub fn analyse(report: &mut JitterReport) {
 
 fn arm_of(report: &JitterReport, name: &str) -> JitterArm {
     let runs: Vec<&JitterRun> = report.runs.iter().filter(|run| run.arm == name).collect();
-    let with = |wanted: fn(&JitterStatus) -> bool| runs.iter().filter(|run| wanted(&run.status)).count();
+    let with =
+        |wanted: fn(&JitterStatus) -> bool| runs.iter().filter(|run| wanted(&run.status)).count();
     let over_runs = |value: &dyn Fn(&JitterRun) -> Option<f64>| {
         median(&runs.iter().filter_map(|run| value(run)).collect::<Vec<_>>())
     };
@@ -34,8 +40,14 @@ fn arm_of(report: &JitterReport, name: &str) -> JitterArm {
         runs: with(|s| matches!(s, JitterStatus::Ok)),
         blocked: with(|s| matches!(s, JitterStatus::Blocked { .. })),
         failed: with(|s| matches!(s, JitterStatus::Failed { .. })),
-        lateness: JitterStatistic::ALL.into_iter().filter_map(|statistic| figure(&runs, statistic)).collect(),
-        worst_us: runs.iter().filter_map(|run| Some(run.lateness?.worst_us)).max(),
+        lateness: JitterStatistic::ALL
+            .into_iter()
+            .filter_map(|statistic| figure(&runs, statistic))
+            .collect(),
+        worst_us: runs
+            .iter()
+            .filter_map(|run| Some(run.lateness?.worst_us))
+            .max(),
         at_least: runs.iter().any(|run| run.lower_bounds > 0),
         histogram: merged(runs.iter().map(|run| run.histogram.as_slice())),
         jobs_per_second: over_runs(&|run| run.jobs_per_second),
@@ -51,13 +63,18 @@ fn arm_of(report: &JitterReport, name: &str) -> JitterArm {
 }
 
 fn figure(runs: &[&JitterRun], statistic: JitterStatistic) -> Option<JitterFigure> {
-    let values: Vec<f64> =
-        runs.iter().filter_map(|run| Some(run.lateness?.get(statistic) as f64)).collect();
+    let values: Vec<f64> = runs
+        .iter()
+        .filter_map(|run| Some(run.lateness?.get(statistic) as f64))
+        .collect();
     Some(JitterFigure {
         statistic,
         us: median(&values)?,
-        interval: median_interval(&values, CONFIDENCE)
-            .map(|(low, high)| Interval { low, high, confidence: CONFIDENCE }),
+        interval: median_interval(&values, CONFIDENCE).map(|(low, high)| Interval {
+            low,
+            high,
+            confidence: CONFIDENCE,
+        }),
     })
 }
 
@@ -71,8 +88,10 @@ fn effects(report: &JitterReport) -> Vec<JitterEffect> {
         .filter(|arm| *arm != baseline)
         .flat_map(|arm| JitterStatistic::ALL.map(|statistic| (arm.as_str(), statistic)))
         .collect();
-    let log_ratios: Vec<Vec<f64>> =
-        cells.iter().map(|&(arm, statistic)| log_ratios(report, arm, baseline, statistic)).collect();
+    let log_ratios: Vec<Vec<f64>> = cells
+        .iter()
+        .map(|&(arm, statistic)| log_ratios(report, arm, baseline, statistic))
+        .collect();
     let estimates = paired_effects(&log_ratios, report.design.error_rate);
     cells
         .into_iter()
@@ -82,9 +101,11 @@ fn effects(report: &JitterReport) -> Vec<JitterEffect> {
             baseline: baseline.clone(),
             statistic,
             ratio: estimate.ratio.is_finite().then_some(estimate.ratio),
-            interval: estimate
-                .interval
-                .map(|(low, high)| Interval { low, high, confidence: estimate.confidence }),
+            interval: estimate.interval.map(|(low, high)| Interval {
+                low,
+                high,
+                confidence: estimate.confidence,
+            }),
             p_adjusted: estimate.p_adjusted,
             blocks: estimate.pairs,
             smallest_detectable: estimate.smallest_detectable,
@@ -95,7 +116,12 @@ fn effects(report: &JitterReport) -> Vec<JitterEffect> {
 
 /// ln(arm ÷ baseline) of every block in which both recorded wake-ups. What is below the resolution of
 /// a microsecond counts as one.
-fn log_ratios(report: &JitterReport, arm: &str, baseline: &str, statistic: JitterStatistic) -> Vec<f64> {
+fn log_ratios(
+    report: &JitterReport,
+    arm: &str,
+    baseline: &str,
+    statistic: JitterStatistic,
+) -> Vec<f64> {
     let of = |name: &str| -> BTreeMap<usize, f64> {
         report
             .runs
@@ -105,7 +131,9 @@ fn log_ratios(report: &JitterReport, arm: &str, baseline: &str, statistic: Jitte
             .collect()
     };
     let (arm, baseline) = (of(arm), of(baseline));
-    arm.iter().filter_map(|(block, x)| baseline.get(block).map(|y| (x / y).ln())).collect()
+    arm.iter()
+        .filter_map(|(block, x)| baseline.get(block).map(|y| (x / y).ln()))
+        .collect()
 }
 
 fn conclusion(report: &JitterReport, arm: &str, estimate: &PairedEffect) -> JitterConclusion {

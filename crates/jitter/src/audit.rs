@@ -94,6 +94,9 @@ mod tests {
         let audit = event.record();
         assert_eq!(audit.functions[0].function, "b/1");
         let holds = &audit.functions[0].holds;
-        assert_eq!((holds.count, holds.over_limit, holds.worst_us), (4, 2, 5000));
+        assert_eq!(
+            (holds.count, holds.over_limit, holds.worst_us),
+            (4, 2, 5000)
+        );
     }
 }

@@ -53,7 +53,8 @@ pub(crate) struct Done {
 
 /// Reads one line; `None`: it is none of ours (the user's code may print).
 pub(crate) fn parse(line: &str) -> Option<Result<Event, serde_json::Error>> {
-    line.starts_with("{\"plimsoll_jitter\":").then(|| serde_json::from_str(line))
+    line.starts_with("{\"plimsoll_jitter\":")
+        .then(|| serde_json::from_str(line))
 }
 
 #[cfg(test)]
@@ -63,7 +64,9 @@ mod tests {
     #[test]
     fn a_beat_is_read_as_the_vm_writes_it() {
         let line = r#"{"plimsoll_jitter":1,"event":"beat","at_us":-3,"run_queue":2,"dirty_run_queue":0,"late":[[0,4,[33,7]]],"long":[[3,"a:b/1 to a:c/2"]],"long_count":9,"gc_ms":[]}"#;
-        let Some(Ok(Event::Beat(beat))) = parse(line) else { panic!("{line}") };
+        let Some(Ok(Event::Beat(beat))) = parse(line) else {
+            panic!("{line}")
+        };
         assert_eq!((beat.at_us, beat.long_count), (-3, 9));
         assert_eq!(beat.late, [(0, 4, vec![33, 7])]);
     }
@@ -72,6 +75,10 @@ mod tests {
     fn what_the_users_code_prints_is_not_an_event() {
         assert!(parse("{\"event\":\"beat\"}").is_none());
         assert!(parse("hello").is_none());
-        assert!(parse("{\"plimsoll_jitter\":1,\"event\":\"beat\"}").unwrap().is_err());
+        assert!(
+            parse("{\"plimsoll_jitter\":1,\"event\":\"beat\"}")
+                .unwrap()
+                .is_err()
+        );
     }
 }

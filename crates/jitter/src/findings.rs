@@ -1,6 +1,8 @@
 //! What a reader must know before believing the figures.
 
-use plimsoll_schema::{Confidence, Finding, HeldAt, JitterArm, JitterReport, JitterRun, JitterStatistic, JitterStatus};
+use plimsoll_schema::{
+    Confidence, Finding, HeldAt, JitterArm, JitterReport, JitterRun, JitterStatistic, JitterStatus,
+};
 
 /// Below this busy share the workers left room that the probes could use.
 const SATURATED: f64 = 0.9;
@@ -11,7 +13,11 @@ const FOR_P999: u64 = 1_000;
 
 /// All findings, those about single arms first.
 pub(crate) fn findings(report: &JitterReport) -> Vec<Finding> {
-    let mut found: Vec<Finding> = report.arms.iter().filter_map(|arm| blocked(report, arm)).collect();
+    let mut found: Vec<Finding> = report
+        .arms
+        .iter()
+        .filter_map(|arm| blocked(report, arm))
+        .collect();
     found.extend(failed(report));
     found.extend(report.arms.iter().filter_map(|arm| held(report, arm)));
     found.extend(report.arms.iter().filter_map(not_saturated));
@@ -20,7 +26,13 @@ pub(crate) fn findings(report: &JitterReport) -> Vec<Finding> {
     found
 }
 
-fn finding(id: &str, cause: String, evidence: Vec<String>, fix: &str, confidence: Confidence) -> Finding {
+fn finding(
+    id: &str,
+    cause: String,
+    evidence: Vec<String>,
+    fix: &str,
+    confidence: Confidence,
+) -> Finding {
     Finding {
         id: id.to_owned(),
         cause,
@@ -35,9 +47,17 @@ fn blocked(report: &JitterReport, arm: &JitterArm) -> Option<Finding> {
     let runs = report.runs.iter().filter(|run| run.arm == arm.name);
     let evidence: Vec<String> = runs
         .filter_map(|run| match run.status {
-            JitterStatus::Blocked { seconds, cpu_seconds } => {
-                let cpu = cpu_seconds.map_or(String::new(), |cpu| format!(", in which the VM used {cpu:.1} s of CPU"));
-                Some(format!("block {}: no sign of life for {seconds:.1} s{cpu}", run.block + 1))
+            JitterStatus::Blocked {
+                seconds,
+                cpu_seconds,
+            } => {
+                let cpu = cpu_seconds.map_or(String::new(), |cpu| {
+                    format!(", in which the VM used {cpu:.1} s of CPU")
+                });
+                Some(format!(
+                    "block {}: no sign of life for {seconds:.1} s{cpu}",
+                    run.block + 1
+                ))
             }
             JitterStatus::Ok | JitterStatus::Failed { .. } => None,
         })
@@ -45,7 +65,10 @@ fn blocked(report: &JitterReport, arm: &JitterArm) -> Option<Finding> {
     (!evidence.is_empty()).then(|| {
         finding(
             "jitter.blocked",
-            format!("{}: no process of the VM could run, not even one of the highest priority", arm.name),
+            format!(
+                "{}: no process of the VM could run, not even one of the highest priority",
+                arm.name
+            ),
             evidence,
             "make the native function yield, or let it run on a dirty scheduler",
             Confidence::Measured,
@@ -61,8 +84,16 @@ fn failed(report: &JitterReport) -> Option<Finding> {
     let (run, why) = whys.next()?;
     Some(finding(
         "jitter.failed-runs",
-        format!("{} of {} runs gave no figure", 1 + whys.count(), report.runs.len()),
-        vec![format!("first: {}, block {}: {why}", run.arm, run.block + 1)],
+        format!(
+            "{} of {} runs gave no figure",
+            1 + whys.count(),
+            report.runs.len()
+        ),
+        vec![format!(
+            "first: {}, block {}: {why}",
+            run.arm,
+            run.block + 1
+        )],
         "run that arm alone (--arms) and see why it fails",
         Confidence::Certain,
     ))
@@ -70,18 +101,33 @@ fn failed(report: &JitterReport) -> Option<Finding> {
 
 /// An arm under which normal schedulers are held clearly more often than under the baseline.
 fn held(report: &JitterReport, arm: &JitterArm) -> Option<Finding> {
-    let baseline = report.arms.iter().find(|a| a.name == report.design.baseline)?;
-    let (rate, usual) = (arm.long_schedules_per_second?, baseline.long_schedules_per_second?);
+    let baseline = report
+        .arms
+        .iter()
+        .find(|a| a.name == report.design.baseline)?;
+    let (rate, usual) = (
+        arm.long_schedules_per_second?,
+        baseline.long_schedules_per_second?,
+    );
     if arm.name == baseline.name || rate <= 2.0 * usual + 1.0 {
         return None;
     }
     let runs = || report.runs.iter().filter(|run| run.arm == arm.name);
-    let most: Option<&HeldAt> = runs().flat_map(|run| &run.held_at).max_by_key(|at| at.count);
-    let mut evidence = vec![format!("{rate:.0} times a second, against {usual:.0} under {}", baseline.name)];
-    evidence.extend(most.map(|at| format!("most often from {}, up to {} ms", at.place, at.worst_ms)));
+    let most: Option<&HeldAt> = runs()
+        .flat_map(|run| &run.held_at)
+        .max_by_key(|at| at.count);
+    let mut evidence = vec![format!(
+        "{rate:.0} times a second, against {usual:.0} under {}",
+        baseline.name
+    )];
+    evidence
+        .extend(most.map(|at| format!("most often from {}, up to {} ms", at.place, at.worst_ms)));
     Some(finding(
         "jitter.held",
-        format!("{}: normal schedulers are held for more than a millisecond at a time", arm.name),
+        format!(
+            "{}: normal schedulers are held for more than a millisecond at a time",
+            arm.name
+        ),
         evidence,
         "find the function with `plimsoll jitter --audit MODULE --eval EXPRESSION`",
         Confidence::Measured,
@@ -107,7 +153,11 @@ fn not_saturated(arm: &JitterArm) -> Option<Finding> {
 
 fn noisy(report: &JitterReport) -> Option<Finding> {
     let idle = report.arms.iter().find(|arm| arm.name == "idle")?;
-    let p99 = idle.lateness.iter().find(|f| f.statistic == JitterStatistic::P99)?.us;
+    let p99 = idle
+        .lateness
+        .iter()
+        .find(|f| f.statistic == JitterStatistic::P99)?
+        .us;
     (p99 > NOISY_US).then(|| {
         finding(
             "jitter.noisy-machine",
@@ -120,7 +170,12 @@ fn noisy(report: &JitterReport) -> Option<Finding> {
 }
 
 fn few_wakeups(report: &JitterReport) -> Option<Finding> {
-    let least = report.runs.iter().filter(|run| run.status == JitterStatus::Ok).map(wakeups).min()?;
+    let least = report
+        .runs
+        .iter()
+        .filter(|run| run.status == JitterStatus::Ok)
+        .map(wakeups)
+        .min()?;
     (least < FOR_P999).then(|| {
         finding(
             "jitter.few-wakeups",

@@ -87,7 +87,11 @@ impl Beats {
         let mut places: Vec<HeldAt> = self
             .places
             .iter()
-            .map(|(place, &(count, worst_ms))| HeldAt { place: place.clone(), count, worst_ms })
+            .map(|(place, &(count, worst_ms))| HeldAt {
+                place: place.clone(),
+                count,
+                worst_ms,
+            })
             .collect();
         places.sort_by_key(|p| std::cmp::Reverse((p.count, p.worst_ms)));
         places.truncate(most);
@@ -102,7 +106,11 @@ impl Beats {
 /// The command cannot be started; it says that it cannot run here, or that what was asked for makes no
 /// sense; the user stopped.
 pub fn follow(mut command: Command, limits: Limits, stop: &Stop) -> Result<Followed, JitterError> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
     let mut child = command.spawn().map_err(|e| JitterError::CannotStart {
         program: command.get_program().to_string_lossy().into_owned(),
         why: e.to_string(),
@@ -120,7 +128,10 @@ enum Ended {
     Exited(ExitStatus),
     /// It said `done` and was not waited for.
     Through,
-    Silent { since: Instant, cpu: Option<f64> },
+    Silent {
+        since: Instant,
+        cpu: Option<f64>,
+    },
     TooLong,
     Nonsense(String),
 }
@@ -176,7 +187,10 @@ impl Watch {
             if stop.requested() {
                 return Err(JitterError::Stopped);
             }
-            if let Some(status) = child.try_wait().map_err(|e| JitterError::Watch(e.to_string()))? {
+            if let Some(status) = child
+                .try_wait()
+                .map_err(|e| JitterError::Watch(e.to_string()))?
+            {
                 while let Ok(line) = lines.recv_timeout(Duration::from_millis(50)) {
                     if let Err(why) = self.take(&line) {
                         return Ok(Ended::Nonsense(why));
@@ -190,10 +204,19 @@ impl Watch {
                 }
                 continue;
             }
-            let patience = if self.begin.is_some() { limits.patience } else { limits.boot };
+            let patience = if self.begin.is_some() {
+                limits.patience
+            } else {
+                limits.boot
+            };
             if self.alive.elapsed() > patience {
-                let cpu = cpu_seconds(self.process).zip(self.cpu).map(|(now, then)| now - then);
-                return Ok(Ended::Silent { since: self.alive, cpu });
+                let cpu = cpu_seconds(self.process)
+                    .zip(self.cpu)
+                    .map(|(now, then)| now - then);
+                return Ok(Ended::Silent {
+                    since: self.alive,
+                    cpu,
+                });
             }
             if start.elapsed() > limits.whole {
                 return Ok(Ended::TooLong);
@@ -240,22 +263,29 @@ impl Watch {
             Ended::Exited(status) => match status.code() {
                 Some(2) => return Err(JitterError::Usage(said(errors))),
                 Some(3) => return Err(JitterError::CannotRun(said(errors))),
-                _ => failed(format!("the VM ended with {status}; it said: {}", said(errors))),
+                _ => failed(format!(
+                    "the VM ended with {status}; it said: {}",
+                    said(errors)
+                )),
             },
             Ended::Silent { since, cpu } if self.begin.is_some() => {
                 self.cut_off();
                 let seconds = since.elapsed().as_secs_f64();
                 self.longest_silence = self.longest_silence.max(Some(since.elapsed()));
-                JitterStatus::Blocked { seconds, cpu_seconds: cpu }
+                JitterStatus::Blocked {
+                    seconds,
+                    cpu_seconds: cpu,
+                }
             }
             Ended::Silent { since, .. } => failed(format!(
                 "the VM said nothing for {:.0} s after its start; it said: {}",
                 since.elapsed().as_secs_f64(),
                 said(errors)
             )),
-            Ended::Through | Ended::TooLong => {
-                failed("the VM was alive but did not get through its schedule: use fewer probes".to_owned())
-            }
+            Ended::Through | Ended::TooLong => failed(
+                "the VM was alive but did not get through its schedule: use fewer probes"
+                    .to_owned(),
+            ),
             Ended::Nonsense(why) => failed(why),
         };
         Ok(Followed {
@@ -289,8 +319,14 @@ fn failed(why: String) -> JitterStatus {
 
 /// The last thing that it said, without our own name in front.
 fn said(errors: &str) -> String {
-    let line = errors.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
-    let own = errors.lines().find_map(|line| line.strip_prefix("plimsoll: "));
+    let line = errors
+        .lines()
+        .rev()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("nothing");
+    let own = errors
+        .lines()
+        .find_map(|line| line.strip_prefix("plimsoll: "));
     own.unwrap_or(line).trim().to_owned()
 }
 
@@ -314,10 +350,17 @@ fn line_reader(stream: impl Read + Send + 'static) -> Receiver<String> {
         let mut reader = BufReader::new(stream);
         loop {
             let mut line = Vec::new();
-            match reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
+            match reader
+                .by_ref()
+                .take(LONGEST_LINE)
+                .read_until(b'\n', &mut line)
+            {
                 Ok(0) | Err(_) => break,
                 Ok(_) => {
-                    if send.send(String::from_utf8_lossy(&line).trim_end().to_owned()).is_err() {
+                    if send
+                        .send(String::from_utf8_lossy(&line).trim_end().to_owned())
+                        .is_err()
+                    {
                         break;
                     }
                 }

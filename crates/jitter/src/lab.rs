@@ -113,7 +113,8 @@ pub fn run(
 }
 
 fn is_left_out(report: &JitterReport, arm: &str) -> bool {
-    let blocked = |run: &&JitterRun| run.arm == arm && matches!(run.status, JitterStatus::Blocked { .. });
+    let blocked =
+        |run: &&JitterRun| run.arm == arm && matches!(run.status, JitterStatus::Blocked { .. });
     report.runs.iter().filter(blocked).count() >= BLOCKED_ENOUGH
 }
 

@@ -19,7 +19,9 @@ mod verdict;
 mod vm;
 
 pub use analysis::analyse;
-pub use arm::{DEFAULT_ARMS, LOADS, check_arms, default_baseline, default_blocks, summary};
+pub use arm::{
+    DEFAULT_ARMS, LOADS, check_arms, default_baseline, default_blocks, default_input_bytes, summary,
+};
 pub use follow::{Followed, Limits, follow};
 pub use lab::{Executor, JitterError, Made, Progress, run};
 pub use tally::Tally;

@@ -26,7 +26,11 @@ impl Tally {
         let period_us = period_us.max(1);
         let probe = |index: u64| {
             let first = index * period_us / u64::from(probes) / 1000 * 1000;
-            (first, window_us.saturating_sub(first).div_ceil(period_us), 0)
+            (
+                first,
+                window_us.saturating_sub(first).div_ceil(period_us),
+                0,
+            )
         };
         Self {
             histogram: Histogram::new(3).expect("three digits are within the bounds"),
@@ -42,11 +46,15 @@ impl Tally {
     /// not the ones that come next.
     pub fn record(&mut self, probe: usize, from: u64, late_us: &[u64]) -> Result<(), String> {
         let Some((_, count, next)) = self.probes.get_mut(probe) else {
-            return Err(format!("the VM reports probe {probe}, which does not exist"));
+            return Err(format!(
+                "the VM reports probe {probe}, which does not exist"
+            ));
         };
         let after = from.saturating_add(late_us.len() as u64);
         if from != *next || after > *count {
-            return Err(format!("the VM reports wake-ups {from} to {after} of probe {probe} instead of {next}"));
+            return Err(format!(
+                "the VM reports wake-ups {from} to {after} of probe {probe} instead of {next}"
+            ));
         }
         *next = after;
         late_us.iter().for_each(|&late| self.count(late));
@@ -66,7 +74,9 @@ impl Tally {
         let mut bounds = Vec::new();
         for (first, count, next) in &mut self.probes {
             for number in *next..*count {
-                let Ok(intended) = i64::try_from(*first + number * self.period_us) else { break };
+                let Ok(intended) = i64::try_from(*first + number * self.period_us) else {
+                    break;
+                };
                 if intended >= at_us {
                     break;
                 }
@@ -122,7 +132,10 @@ impl Tally {
         }
         coarse
             .iter_recorded()
-            .map(|v| LatenessBin { up_to_us: v.value_iterated_to(), count: v.count_at_value() })
+            .map(|v| LatenessBin {
+                up_to_us: v.value_iterated_to(),
+                count: v.count_at_value(),
+            })
             .collect()
     }
 }
@@ -133,7 +146,9 @@ pub(crate) fn merged<'a>(runs: impl Iterator<Item = &'a [LatenessBin]>) -> Vec<L
     for bin in runs.flatten() {
         *all.entry(bin.up_to_us).or_insert(0) += bin.count;
     }
-    all.into_iter().map(|(up_to_us, count)| LatenessBin { up_to_us, count }).collect()
+    all.into_iter()
+        .map(|(up_to_us, count)| LatenessBin { up_to_us, count })
+        .collect()
 }
 
 #[cfg(test)]
@@ -223,7 +238,12 @@ mod tests {
     fn reports_that_leave_a_hole_or_come_twice_are_refused() {
         let mut tally = Tally::new(2, 10_000, 100_000);
         tally.record(0, 0, &[1, 2]).unwrap();
-        assert!(tally.record(0, 0, &[1]).unwrap_err().contains("instead of 2"));
+        assert!(
+            tally
+                .record(0, 0, &[1])
+                .unwrap_err()
+                .contains("instead of 2")
+        );
         assert!(tally.record(0, 3, &[1]).is_err());
         assert!(tally.record(2, 0, &[1]).unwrap_err().contains("probe 2"));
         assert!(tally.record(1, 0, &[1; 11]).is_err());

@@ -1,6 +1,11 @@
 //! What an experiment means, in sentences.
 
-use plimsoll_schema::{JitterArm, JitterConclusion, JitterEffect, JitterReport, JitterRun, JitterStatistic, JitterStatus};
+use plimsoll_schema::{
+    JitterArm, JitterConclusion, JitterEffect, JitterReport, JitterRun, JitterStatistic,
+    JitterStatus,
+};
+
+use crate::arm::default_blocks;
 
 /// The most important sentence first: what blocks, what delays, what does not.
 pub(crate) fn verdict(report: &JitterReport) -> Vec<String> {
@@ -17,8 +22,12 @@ pub(crate) fn verdict(report: &JitterReport) -> Vec<String> {
             }
         })
         .collect();
+    sentences.extend(too_few(report).map(|sentence| (2, sentence)));
     sentences.sort_by_key(|(rank, _)| *rank);
-    sentences.into_iter().map(|(_, sentence)| sentence).collect()
+    sentences
+        .into_iter()
+        .map(|(_, sentence)| sentence)
+        .collect()
 }
 
 fn blocked(report: &JitterReport, arm: &JitterArm) -> String {
@@ -36,37 +45,87 @@ fn blocked(report: &JitterReport, arm: &JitterArm) -> String {
     )
 }
 
+fn too_few(report: &JitterReport) -> Option<String> {
+    let few = |e: &&JitterEffect| e.conclusion == JitterConclusion::TooFewBlocks;
+    let blocks = report.effects.iter().filter(few).map(|e| e.blocks).max()?;
+    let needed = default_blocks(report.design.arms.len(), report.design.error_rate);
+    Some(format!(
+        "{blocks} blocks are too few to compare with {}: --blocks {needed} is enough",
+        report.design.baseline
+    ))
+}
+
 fn compared(report: &JitterReport, arm: &str) -> Option<(u8, String)> {
     let effects: Vec<&JitterEffect> = report.effects.iter().filter(|e| e.arm == arm).collect();
     let with = |wanted: JitterConclusion| -> Vec<String> {
-        effects.iter().filter(|e| e.conclusion == wanted).filter_map(|e| named(e)).collect()
+        effects
+            .iter()
+            .filter(|e| e.conclusion == wanted)
+            .filter_map(|e| named(e))
+            .collect()
     };
-    let (later, earlier) = (with(JitterConclusion::Later), with(JitterConclusion::Earlier));
+    let (later, earlier) = (
+        with(JitterConclusion::Later),
+        with(JitterConclusion::Earlier),
+    );
     let baseline = &report.design.baseline;
     if !later.is_empty() {
-        let but = if earlier.is_empty() { String::new() } else { format!("; earlier: {}", earlier.join(", ")) };
-        return Some((1, format!("{arm}: wake-ups are later than under {baseline}: {}{but}", later.join(", "))));
+        let but = if earlier.is_empty() {
+            String::new()
+        } else {
+            format!("; earlier: {}", earlier.join(", "))
+        };
+        return Some((
+            1,
+            format!(
+                "{arm}: wake-ups are later than under {baseline}: {}{but}",
+                later.join(", ")
+            ),
+        ));
     }
     if !earlier.is_empty() {
-        return Some((3, format!("{arm}: wake-ups are earlier than under {baseline}: {}", earlier.join(", "))));
+        return Some((
+            3,
+            format!(
+                "{arm}: wake-ups are earlier than under {baseline}: {}",
+                earlier.join(", ")
+            ),
+        ));
     }
-    if effects.iter().all(|e| e.conclusion == JitterConclusion::TooFewBlocks) {
-        let blocks = effects.iter().map(|e| e.blocks).max().unwrap_or(0);
-        return Some((2, format!("{arm}: {blocks} blocks are too few to compare it with {baseline}; give more with --blocks")));
+    if effects
+        .iter()
+        .all(|e| e.conclusion == JitterConclusion::TooFewBlocks)
+    {
+        return None;
     }
-    let least = effects.iter().filter_map(|e| e.smallest_detectable).fold(f64::INFINITY, f64::min);
+    let least = effects
+        .iter()
+        .filter_map(|e| e.smallest_detectable)
+        .fold(f64::INFINITY, f64::min);
     let seen = if least.is_finite() {
-        format!("; a change by a factor of {:.1} or more would have been seen at best", 1.0 + least)
+        format!(
+            "; a change by a factor of {:.1} or more would have been seen at best",
+            1.0 + least
+        )
     } else {
         String::new()
     };
-    Some((2, format!("{arm}: no difference from {baseline} was seen{seen}")))
+    Some((
+        2,
+        format!("{arm}: no difference from {baseline} was seen{seen}"),
+    ))
 }
 
 /// `p99 3.1 times`.
 fn named(effect: &JitterEffect) -> Option<String> {
     let ratio = effect.ratio?;
-    let digits = if ratio < 0.1 { 3 } else if ratio < 1.0 { 2 } else { 1 };
+    let digits = if ratio < 0.1 {
+        3
+    } else if ratio < 1.0 {
+        2
+    } else {
+        1
+    };
     Some(format!("{} {ratio:.digits$} times", name(effect.statistic)))
 }
 

@@ -8,6 +8,7 @@ use plimsoll_lab::{Planned, Stop};
 use plimsoll_schema::{JitterDesign, JitterRun, JitterStatus};
 use plimsoll_workload::Layout;
 
+use crate::arm::default_input_bytes;
 use crate::follow::{Followed, Limits, follow};
 use crate::lab::{Executor, JitterError, Made};
 
@@ -35,7 +36,9 @@ impl Vm {
     pub fn command(&self, design: &JitterDesign, arm: &str, seed: u64) -> Command {
         let mut command = Command::new(&self.erl);
         command.args(["-noinput", "-boot", "no_dot_erlang", "-pa"]);
-        command.arg(self.layout.lib.join("ebin")).arg(self.layout.lib.join("elixir/ebin"));
+        command
+            .arg(self.layout.lib.join("ebin"))
+            .arg(self.layout.lib.join("elixir/ebin"));
         command.args(&self.paths);
         command.args(["-run", "Elixir.Plimsoll.Jitter.CLI", "main"]);
         let mut set = |name: &str, value: &str| {
@@ -46,9 +49,16 @@ impl Vm {
         set("PROBES", &design.probes.to_string());
         set("PERIOD_MS", &design.period_ms.to_string());
         set("WINDOW_MS", &design.window_ms.to_string());
-        set("INPUT_BYTES", &design.input_bytes.to_string());
+        let input_bytes = design
+            .input_bytes
+            .unwrap_or_else(|| default_input_bytes(arm));
+        set("INPUT_BYTES", &input_bytes.to_string());
         set("SEED", &seed.to_string());
-        let optional = [("EVAL", &design.eval), ("WITH", &design.with), ("AUDIT", &design.audit)];
+        let optional = [
+            ("EVAL", &design.eval),
+            ("WITH", &design.with),
+            ("AUDIT", &design.audit),
+        ];
         for (name, value) in optional {
             if let Some(value) = value {
                 set(name, value);
@@ -76,7 +86,9 @@ impl VmExecutor {
 
 impl Executor for VmExecutor {
     fn execute(&mut self, arm: &str, planned: &Planned) -> Result<Made, JitterError> {
-        let started_at_ms = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_millis() as u64);
+        let started_at_ms = SystemTime::UNIX_EPOCH
+            .elapsed()
+            .map_or(0, |d| d.as_millis() as u64);
         let patience = Duration::from_secs_f64(self.design.patience_seconds);
         let limits = Limits {
             boot: BOOT,
@@ -90,7 +102,15 @@ impl Executor for VmExecutor {
 }
 
 fn made(followed: Followed, arm: &str, planned: &Planned, started_at_ms: u64) -> Made {
-    let Followed { status, vm, tally, longest_silence, beats, done, audit } = followed;
+    let Followed {
+        status,
+        vm,
+        tally,
+        longest_silence,
+        beats,
+        done,
+        audit,
+    } = followed;
     // A failed run's figures would be taken for figures.
     let tally = tally.filter(|_| !matches!(status, JitterStatus::Failed { .. }));
     let mean = |sum: f64| (beats.count > 0).then(|| sum / beats.count as f64);
@@ -107,7 +127,9 @@ fn made(followed: Followed, arm: &str, planned: &Planned, started_at_ms: u64) ->
         unknown: tally.as_ref().map_or(0, |t| t.unknown()),
         lateness: tally.as_ref().and_then(|t| t.lateness()),
         histogram: tally.as_ref().map_or(Vec::new(), |t| t.bins()),
-        jobs_per_second: done.filter(|d| d.seconds > 0.0).map(|d| d.jobs as f64 / d.seconds),
+        jobs_per_second: done
+            .filter(|d| d.seconds > 0.0)
+            .map(|d| d.jobs as f64 / d.seconds),
         run_queue_mean: mean(beats.run_queue),
         dirty_run_queue_mean: mean(beats.dirty_run_queue),
         utilisation: done.and_then(|d| d.utilisation),
@@ -119,5 +141,9 @@ fn made(followed: Followed, arm: &str, planned: &Planned, started_at_ms: u64) ->
         held_at: beats.held_at(10),
         longest_silence_seconds: longest_silence.map(|d| d.as_secs_f64()),
     };
-    Made { run, vm, audit: audit.map(crate::audit::AuditEvent::record) }
+    Made {
+        run,
+        vm,
+        audit: audit.map(crate::audit::AuditEvent::record),
+    }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use plimsoll_jitter::{Executor, JitterError, Made, Progress, analyse, run};
 use plimsoll_lab::{Planned, Stop};
 use plimsoll_schema::{
-    JitterConclusion, JitterDesign, JitterReport, JitterRun, JitterStatistic, JitterStatus, Lateness, LatenessBin,
+    JitterConclusion, JitterDesign, JitterReport, JitterRun, JitterStatistic, JitterStatus,
+    Lateness, LatenessBin,
 };
 
 /// Gives what `of` says of an arm and a block: lateness in microseconds, or how it ended.
@@ -18,7 +19,11 @@ impl<F: FnMut(&str, usize) -> Result<u64, JitterStatus>> Executor for Fake<F> {
             Err(status @ JitterStatus::Blocked { .. }) => (status, Some(2_000_000)),
             Err(status) => (status, None),
         };
-        Ok(Made { run: record(arm, planned, status, us), vm: None, audit: None })
+        Ok(Made {
+            run: record(arm, planned, status, us),
+            vm: None,
+            audit: None,
+        })
     }
 }
 
@@ -33,8 +38,18 @@ fn record(arm: &str, planned: &Planned, status: JitterStatus, us: Option<u64>) -
         started_at_ms: 0,
         wakeups: 1000,
         unknown: 0,
-        lateness: us.map(|us| Lateness { median_us: us, p99_us: 2 * us, p999_us: 3 * us, worst_us: 4 * us }),
-        histogram: us.map_or(Vec::new(), |us| vec![LatenessBin { up_to_us: us, count: 1000 }]),
+        lateness: us.map(|us| Lateness {
+            median_us: us,
+            p99_us: 2 * us,
+            p999_us: 3 * us,
+            worst_us: 4 * us,
+        }),
+        histogram: us.map_or(Vec::new(), |us| {
+            vec![LatenessBin {
+                up_to_us: us,
+                count: 1000,
+            }]
+        }),
         jobs_per_second: Some(10.0),
         run_queue_mean: Some(2.0),
         dirty_run_queue_mean: Some(0.0),
@@ -63,7 +78,7 @@ fn report(arms: &[&str], blocks: usize) -> JitterReport {
             period_ms: 10,
             window_ms: 1000,
             workers: None,
-            input_bytes: 10_000,
+            input_bytes: None,
             eval: None,
             with: None,
             audit: None,
@@ -101,11 +116,19 @@ fn carried_out(
 }
 
 fn blocked() -> JitterStatus {
-    JitterStatus::Blocked { seconds: 3.1, cpu_seconds: Some(6.0) }
+    JitterStatus::Blocked {
+        seconds: 3.1,
+        cpu_seconds: Some(6.0),
+    }
 }
 
 fn conclusions(report: &JitterReport, arm: &str) -> BTreeSet<String> {
-    report.effects.iter().filter(|e| e.arm == arm).map(|e| format!("{:?}", e.conclusion)).collect()
+    report
+        .effects
+        .iter()
+        .filter(|e| e.arm == arm)
+        .map(|e| format!("{:?}", e.conclusion))
+        .collect()
 }
 
 #[test]
@@ -113,37 +136,78 @@ fn an_arm_that_is_twice_as_late_in_every_block_is_later_in_every_figure() {
     // The machine is slower in some blocks than in others: it is the pairing that sees through it.
     let (report, result) = carried_out(&["idle", "erlang", "yielding"], 12, |arm, block| {
         let machine = 100 + 400 * (block as u64 % 3);
-        Ok(if arm == "idle" { 2 * machine + block as u64 } else { machine + u64::from(arm == "yielding") * (block as u64 % 2) })
+        Ok(if arm == "idle" {
+            2 * machine + block as u64
+        } else {
+            machine + u64::from(arm == "yielding") * (block as u64 % 2)
+        })
     });
     result.unwrap();
     assert!(report.complete);
     assert_eq!(report.runs.len(), 36);
-    assert_eq!(conclusions(&report, "idle"), BTreeSet::from(["Later".to_owned()]));
-    assert_eq!(conclusions(&report, "yielding"), BTreeSet::from(["NoDifferenceSeen".to_owned()]));
-    let median = report.effects.iter().find(|e| e.arm == "idle" && e.statistic == JitterStatistic::Median).unwrap();
+    assert_eq!(
+        conclusions(&report, "idle"),
+        BTreeSet::from(["Later".to_owned()])
+    );
+    assert_eq!(
+        conclusions(&report, "yielding"),
+        BTreeSet::from(["NoDifferenceSeen".to_owned()])
+    );
+    let median = report
+        .effects
+        .iter()
+        .find(|e| e.arm == "idle" && e.statistic == JitterStatistic::Median)
+        .unwrap();
     assert!((median.ratio.unwrap() - 2.0).abs() < 0.05, "{median:?}");
-    assert!(report.verdict[0].contains("idle") && report.verdict[0].contains("later"), "{:?}", report.verdict);
+    assert!(
+        report.verdict[0].contains("idle") && report.verdict[0].contains("later"),
+        "{:?}",
+        report.verdict
+    );
 }
 
 #[test]
 fn an_arm_that_blocks_is_run_twice_and_reported_first() {
     let (report, result) = carried_out(&["erlang", "blocking"], 6, |arm, _| {
-        if arm == "blocking" { Err(blocked()) } else { Ok(100) }
+        if arm == "blocking" {
+            Err(blocked())
+        } else {
+            Ok(100)
+        }
     });
     result.unwrap();
     let made = |name: &str| report.runs.iter().filter(|run| run.arm == name).count();
     assert_eq!((made("blocking"), made("erlang")), (2, 6));
-    assert_eq!(conclusions(&report, "blocking"), BTreeSet::from(["Blocked".to_owned()]));
-    assert!(report.verdict[0].contains("schedulers blocked for 3.1 s"), "{:?}", report.verdict);
+    assert_eq!(
+        conclusions(&report, "blocking"),
+        BTreeSet::from(["Blocked".to_owned()])
+    );
+    assert!(
+        report.verdict[0].contains("schedulers blocked for 3.1 s"),
+        "{:?}",
+        report.verdict
+    );
     assert!(report.arms[1].at_least);
     assert!(report.findings.iter().any(|f| f.id == "jitter.blocked"));
 }
 
 #[test]
 fn too_few_blocks_are_said_to_be_too_few() {
-    let (report, _) = carried_out(&["erlang", "dirty"], 3, |arm, _| Ok(if arm == "dirty" { 1 } else { 1000 }));
-    assert!(report.effects.iter().all(|e| e.conclusion == JitterConclusion::TooFewBlocks && e.interval.is_none()));
-    assert!(report.verdict[0].contains("too few"), "{:?}", report.verdict);
+    let (report, _) = carried_out(&["erlang", "dirty"], 3, |arm, _| {
+        Ok(if arm == "dirty" { 1 } else { 1000 })
+    });
+    assert!(
+        report
+            .effects
+            .iter()
+            .all(|e| e.conclusion == JitterConclusion::TooFewBlocks && e.interval.is_none())
+    );
+    assert!(
+        report.verdict[0].contains("3 blocks are too few")
+            && report.verdict[0].contains("--blocks 8"),
+        "{:?}",
+        report.verdict
+    );
 }
 
 #[test]
@@ -151,7 +215,12 @@ fn every_block_holds_every_arm_once_in_changing_order() {
     let (report, _) = carried_out(&["idle", "erlang", "dirty"], 20, |_, _| Ok(1));
     let mut orders = BTreeSet::new();
     for block in 0..20 {
-        let arms: Vec<&str> = report.runs.iter().filter(|r| r.block == block).map(|r| r.arm.as_str()).collect();
+        let arms: Vec<&str> = report
+            .runs
+            .iter()
+            .filter(|r| r.block == block)
+            .map(|r| r.arm.as_str())
+            .collect();
         assert_eq!(arms.iter().collect::<BTreeSet<_>>().len(), 3);
         orders.insert(arms);
     }
@@ -161,14 +230,25 @@ fn every_block_holds_every_arm_once_in_changing_order() {
 
 #[test]
 fn failed_runs_have_no_figures_and_do_not_stop_the_others() {
-    let failed = || JitterStatus::Failed { why: "it broke".to_owned() };
+    let failed = || JitterStatus::Failed {
+        why: "it broke".to_owned(),
+    };
     let (report, result) = carried_out(&["erlang", "dirty"], 7, |arm, block| {
-        if arm == "dirty" && block == 2 { Err(failed()) } else { Ok(100) }
+        if arm == "dirty" && block == 2 {
+            Err(failed())
+        } else {
+            Ok(100)
+        }
     });
     result.unwrap();
     assert_eq!((report.arms[1].runs, report.arms[1].failed), (6, 1));
     assert!(report.effects.iter().all(|e| e.blocks == 6));
-    assert!(report.findings.iter().any(|f| f.id == "jitter.failed-runs" && f.evidence[0].contains("it broke")));
+    assert!(
+        report
+            .findings
+            .iter()
+            .any(|f| f.id == "jitter.failed-runs" && f.evidence[0].contains("it broke"))
+    );
 
     let (_, result) = carried_out(&["erlang", "dirty"], 7, |_, _| Err(failed()));
     assert!(matches!(result, Err(JitterError::NothingWorks(why)) if why == "it broke"));
@@ -186,7 +266,9 @@ fn a_stop_keeps_the_runs_that_were_made() {
         Ok(5)
     });
     let mut seen = Vec::new();
-    let result = run(&mut report, &mut fake, &stop, &mut |p: &Progress<'_>| seen.push((p.done, p.total)));
+    let result = run(&mut report, &mut fake, &stop, &mut |p: &Progress<'_>| {
+        seen.push((p.done, p.total))
+    });
     assert!(matches!(result, Err(JitterError::Stopped)));
     assert_eq!(report.runs.len(), 3);
     assert!(!report.complete);

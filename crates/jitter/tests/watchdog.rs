@@ -35,16 +35,28 @@ fn watched(text: &str) -> Result<Followed, JitterError> {
 }
 
 fn echo(lines: &[&str]) -> String {
-    lines.iter().map(|line| format!("echo '{line}'\n")).collect()
+    lines
+        .iter()
+        .map(|line| format!("echo '{line}'\n"))
+        .collect()
 }
 
 #[test]
 fn a_vm_that_goes_through_its_schedule_is_ok_and_its_wake_ups_are_counted() {
-    let text = echo(&[BEGIN, "the user's code prints this", &beat(100, 0, "50,60,70"), &beat(200, 3, "80"), DONE]);
+    let text = echo(&[
+        BEGIN,
+        "what the code of the user prints",
+        &beat(100, 0, "50,60,70"),
+        &beat(200, 3, "80"),
+        DONE,
+    ]);
     let followed = watched(&text).unwrap();
     assert_eq!(followed.status, JitterStatus::Ok);
     let tally = followed.tally.unwrap();
-    assert_eq!((tally.wakeups(), tally.lower_bounds(), tally.unknown()), (4, 0, 0));
+    assert_eq!(
+        (tally.wakeups(), tally.lower_bounds(), tally.unknown()),
+        (4, 0, 0)
+    );
     assert_eq!(tally.lateness().unwrap().worst_us, 80);
     assert_eq!(followed.vm.unwrap().otp_release, "25");
 }
@@ -55,7 +67,13 @@ fn a_vm_that_falls_silent_is_ended_and_its_missing_wake_ups_are_lower_bounds() {
     // `exec`: the silent process is the one that is watched, as a VM is.
     let followed = watched(&(echo(&[BEGIN, &beat(20, 0, "50,60")]) + "exec sleep 60")).unwrap();
     assert!(start.elapsed() < Duration::from_secs(30));
-    let JitterStatus::Blocked { seconds, cpu_seconds } = followed.status else { panic!("{:?}", followed.status) };
+    let JitterStatus::Blocked {
+        seconds,
+        cpu_seconds,
+    } = followed.status
+    else {
+        panic!("{:?}", followed.status)
+    };
     assert!(seconds >= 0.5, "{seconds}");
     // It sleeps.
     assert!(cpu_seconds.unwrap() < 0.2);
@@ -69,7 +87,9 @@ fn a_vm_that_falls_silent_is_ended_and_its_missing_wake_ups_are_lower_bounds() {
 #[test]
 fn a_vm_that_burns_cpu_while_it_is_silent_is_seen_to() {
     let followed = watched(&(echo(&[BEGIN, &beat(20, 0, "50")]) + "while :; do :; done")).unwrap();
-    let JitterStatus::Blocked { cpu_seconds, .. } = followed.status else { panic!("{:?}", followed.status) };
+    let JitterStatus::Blocked { cpu_seconds, .. } = followed.status else {
+        panic!("{:?}", followed.status)
+    };
     assert!(cpu_seconds.unwrap() > 0.0);
 }
 
@@ -82,7 +102,10 @@ fn what_a_blocked_vm_started_ends_with_it() {
         echo(&[BEGIN]),
         alive.display()
     );
-    assert!(matches!(watched(&text).unwrap().status, JitterStatus::Blocked { .. }));
+    assert!(matches!(
+        watched(&text).unwrap().status,
+        JitterStatus::Blocked { .. }
+    ));
     let last = std::fs::read(&alive).unwrap();
     std::thread::sleep(Duration::from_millis(400));
     assert_eq!(std::fs::read(&alive).unwrap(), last, "its child goes on");
@@ -90,29 +113,44 @@ fn what_a_blocked_vm_started_ends_with_it() {
 
 #[test]
 fn a_vm_that_never_begins_failed_and_is_not_called_blocked() {
-    let JitterStatus::Failed { why } = watched("echo starting >&2; exec sleep 60").unwrap().status else {
+    let JitterStatus::Failed { why } = watched("echo starting >&2; exec sleep 60").unwrap().status
+    else {
         panic!("a VM that never began has no schedule to be late for")
     };
-    assert!(why.contains("after its start") && why.contains("starting"), "{why}");
+    assert!(
+        why.contains("after its start") && why.contains("starting"),
+        "{why}"
+    );
 }
 
 #[test]
 fn a_vm_that_crashes_failed_with_what_it_said() {
     let text = echo(&[BEGIN]) + "echo 'plimsoll: a worker failed: badarg' >&2; exit 1";
-    let JitterStatus::Failed { why } = watched(&text).unwrap().status else { panic!() };
+    let JitterStatus::Failed { why } = watched(&text).unwrap().status else {
+        panic!()
+    };
     assert!(why.contains("a worker failed: badarg"), "{why}");
 }
 
 #[test]
 fn what_cannot_run_here_and_wrong_usage_end_the_experiment() {
     let error = watched("echo 'plimsoll: run ./x setup' >&2; exit 3").unwrap_err();
-    assert!(matches!(&error, JitterError::CannotRun(why) if why == "run ./x setup"), "{error}");
+    assert!(
+        matches!(&error, JitterError::CannotRun(why) if why == "run ./x setup"),
+        "{error}"
+    );
     let error = watched("echo 'plimsoll: no such load' >&2; exit 2").unwrap_err();
-    assert!(matches!(&error, JitterError::Usage(why) if why == "no such load"), "{error}");
+    assert!(
+        matches!(&error, JitterError::Usage(why) if why == "no such load"),
+        "{error}"
+    );
     let mut nowhere = Command::new("no-such-program-here");
     nowhere.arg("x");
     let error = follow(nowhere, LIMITS, &Stop::default()).unwrap_err();
-    assert!(error.to_string().contains("no-such-program-here"), "{error}");
+    assert!(
+        error.to_string().contains("no-such-program-here"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -128,7 +166,11 @@ fn lines_that_are_damaged_or_out_of_order_fail_the_run_instead_of_being_guessed(
         echo(&[BEGIN, &beat(10, 4, "5")]),
     ] {
         let followed = watched(&(lines.clone() + "exec sleep 60")).unwrap();
-        assert!(matches!(followed.status, JitterStatus::Failed { .. }), "{lines}: {:?}", followed.status);
+        assert!(
+            matches!(followed.status, JitterStatus::Failed { .. }),
+            "{lines}: {:?}",
+            followed.status
+        );
     }
 }
 

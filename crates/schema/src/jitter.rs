@@ -63,8 +63,8 @@ pub struct JitterDesign {
     pub window_ms: u64,
     /// Worker processes; `None` = one for each scheduler online.
     pub workers: Option<u32>,
-    /// Length of each input of the edit distance, bytes.
-    pub input_bytes: u64,
+    /// Length of each input of the edit distance, bytes; `None` = each arm's own default.
+    pub input_bytes: Option<u64>,
     /// Expression that the arm `eval` runs.
     pub eval: Option<String>,
     /// Expressions evaluated once in each worker before it.

@@ -2,7 +2,9 @@ use plimsoll_schema::{JitterAudit, JitterReport, JitterStatistic, JitterStatus};
 
 use super::table::{command, definitions, list, table};
 use super::{LOGO, STYLE, escape, section};
-use crate::jitter::{arm_time, column, conclusion, design, holds_often, ratio_cell, time};
+use crate::jitter::{
+    arm_time, column, conclusion, design, holds_often, range, ratio, ratio_range, sign, time,
+};
 use crate::number::{percent, utc};
 use crate::svg::{latency, mark};
 
@@ -41,19 +43,40 @@ pub fn jitter_html(report: &JitterReport) -> String {
 
 fn verdict(report: &JitterReport) -> String {
     let mut out = "<section class=\"verdict\" aria-labelledby=\"verdict\">\n".to_owned();
-    let first = report.verdict.first().map_or("How late processes wake up", String::as_str);
+    let first = report
+        .verdict
+        .first()
+        .map_or("How late processes wake up", String::as_str);
     out += &format!("<h1 id=\"verdict\">{}</h1>\n", escape(first));
     if report.verdict.len() > 1 {
-        out += &list("notes", report.verdict[1..].iter().map(|sentence| escape(sentence)));
+        out += &list(
+            "notes",
+            report.verdict[1..].iter().map(|sentence| escape(sentence)),
+        );
     }
-    let model = report.machine.cpu_model.as_deref().unwrap_or("CPU model unknown");
-    out + &format!("<p class=\"basis\">{} · {}</p>\n</section>\n", escape(&design(report)), escape(model))
+    let model = report
+        .machine
+        .cpu_model
+        .as_deref()
+        .unwrap_or("CPU model unknown");
+    out + &format!(
+        "<p class=\"basis\">{} · {}</p>\n</section>\n",
+        escape(&design(report)),
+        escape(model)
+    )
 }
 
 fn lateness(report: &JitterReport) -> String {
-    let Some(chart) = latency::chart(report) else { return String::new() };
+    let Some(chart) = latency::chart(report) else {
+        return String::new();
+    };
     let legend = report.arms.iter().enumerate().map(|(i, arm)| {
-        format!("{}{} <small>{}</small>", mark::key(i), escape(&arm.name), escape(&arm.summary))
+        format!(
+            "{}{} <small>{}</small>",
+            mark::key(i),
+            escape(&arm.name),
+            escape(&arm.summary)
+        )
     });
     let rows: Vec<Vec<String>> = report
         .arms
@@ -63,10 +86,13 @@ fn lateness(report: &JitterReport) -> String {
             let mut row = vec![format!("{}{}", mark::key(i), escape(&arm.name))];
             for statistic in JitterStatistic::ALL {
                 let figure = arm.lateness.iter().find(|f| f.statistic == statistic);
-                let interval = figure
-                    .and_then(|f| f.interval)
-                    .map_or(String::new(), |i| format!(" <span class=\"ci\">{} to {}</span>", time(i.low), time(i.high)));
-                row.push(format!("<b>{}</b>{interval}", arm_time(arm, figure.map(|f| f.us))));
+                let interval = figure.and_then(|f| f.interval).map_or(String::new(), |i| {
+                    format!(" <span class=\"ci\">{}</span>", range(i.low, i.high))
+                });
+                row.push(format!(
+                    "<b>{}</b>{interval}",
+                    arm_time(arm, figure.map(|f| f.us))
+                ));
             }
             row.push(arm_time(arm, arm.worst_us.map(|us| us as f64)));
             row.push(arm.runs.to_string());
@@ -81,7 +107,16 @@ fn lateness(report: &JitterReport) -> String {
         table(
             "lateness",
             "Median over runs of each run's figure, with a 95 % interval for that median",
-            &["Arm", ">Median", ">p99", ">p99.9", ">Worst", ">Latest of all", ">Runs", ">Blocked"],
+            &[
+                "Arm",
+                ">Median",
+                ">p99",
+                ">p99.9",
+                ">Worst",
+                ">Latest of all",
+                ">Runs",
+                ">Blocked"
+            ],
             &rows,
         )
     );
@@ -109,13 +144,25 @@ fn effects(report: &JitterReport) -> String {
         .effects
         .iter()
         .map(|e| {
-            let arm = report.arms.iter().position(|arm| arm.name == e.arm).unwrap_or(0);
+            let arm = report
+                .arms
+                .iter()
+                .position(|arm| arm.name == e.arm)
+                .unwrap_or(0);
             vec![
                 format!("{}{}", mark::key(arm), escape(&e.arm)),
                 column(e.statistic).to_owned(),
-                ratio_cell(e),
+                format!(
+                    "<b>{}</b> <span class=\"ci\">{}</span>",
+                    ratio(e),
+                    ratio_range(e).unwrap_or_else(|| "no interval".to_owned())
+                ),
                 e.blocks.to_string(),
-                conclusion(e.conclusion).to_owned(),
+                format!(
+                    "<span aria-hidden=\"true\">{}</span> {}",
+                    sign(e.conclusion),
+                    conclusion(e.conclusion)
+                ),
             ]
         })
         .collect();
@@ -127,12 +174,18 @@ fn effects(report: &JitterReport) -> String {
             "Paired by block; all intervals together are wrong in at most {} of experiments.",
             percent(report.design.error_rate)
         ),
-        &table("effects", &caption, &["Arm", "Figure", ">Ratio", ">Blocks", "Conclusion"], &rows),
+        &table(
+            "effects",
+            &caption,
+            &["Arm", "Figure", ">Ratio", ">Blocks", "Conclusion"],
+            &rows,
+        ),
     )
 }
 
 fn load(report: &JitterReport) -> String {
-    let cell = |value: Option<f64>, show: &dyn Fn(f64) -> String| value.map_or("–".to_owned(), show);
+    let cell =
+        |value: Option<f64>, show: &dyn Fn(f64) -> String| value.map_or("–".to_owned(), show);
     let one = |x: f64| format!("{x:.1}");
     let rows: Vec<Vec<String>> = report
         .arms
@@ -146,13 +199,23 @@ fn load(report: &JitterReport) -> String {
                 cell(arm.run_queue_mean, &one),
                 cell(arm.dirty_run_queue_mean, &one),
                 cell(arm.long_schedules_per_second, &one),
-                cell(arm.longest_schedule_ms.map(|ms| ms as f64), &|ms| time(ms * 1000.0)),
+                cell(arm.longest_schedule_ms.map(|ms| ms as f64), &|ms| {
+                    time(ms * 1000.0)
+                }),
                 cell(arm.jobs_per_second, &one),
             ]
         })
         .collect();
-    let headers =
-        ["Arm", ">Busy", ">Dirty busy", ">Run queue", ">Dirty run queue", ">Held per second", ">Longest", ">Jobs per second"];
+    let headers = [
+        "Arm",
+        ">Busy",
+        ">Dirty busy",
+        ">Run queue",
+        ">Dirty run queue",
+        ">Held per second",
+        ">Longest",
+        ">Jobs per second",
+    ];
     section(
         "load",
         "What the schedulers did meanwhile",
@@ -182,15 +245,41 @@ fn audit(audit: &JitterAudit) -> String {
         })
         .collect();
     let over = format!(">Over {}", time(audit.limit_us as f64));
-    let headers =
-        ["Function", "Code", "Holds", ">Calls", ">On dirty", &over, ">Median", ">p99", ">p99.9", ">Worst"];
-    let mut body = table("audit", "Uninterrupted stays on a normal scheduler", &headers, &rows);
+    let headers = [
+        "Function",
+        "Code",
+        "Holds",
+        ">Calls",
+        ">On dirty",
+        &over,
+        ">Median",
+        ">p99",
+        ">p99.9",
+        ">Worst",
+    ];
+    let mut body = table(
+        "audit",
+        "Uninterrupted stays on a normal scheduler",
+        &headers,
+        &rows,
+    );
     if !audit.not_called.is_empty() {
-        body += &format!("<p>Not called: {}</p>\n", escape(&audit.not_called.join(", ")));
+        body += &format!(
+            "<p>Not called: {}</p>\n",
+            escape(&audit.not_called.join(", "))
+        );
     }
     body += "<h3>What this audit cannot see</h3>\n";
-    body += &list("notes", audit.cannot_see.iter().map(|sentence| escape(sentence)));
-    section("audit", &format!("Functions of {}", escape(&audit.module)), "", &body)
+    body += &list(
+        "notes",
+        audit.cannot_see.iter().map(|sentence| escape(sentence)),
+    );
+    section(
+        "audit",
+        &format!("Functions of {}", escape(&audit.module)),
+        "",
+        &body,
+    )
 }
 
 fn findings(report: &JitterReport) -> String {
@@ -201,15 +290,25 @@ fn findings(report: &JitterReport) -> String {
         .findings
         .iter()
         .map(|f| {
-            let fix = f.fix.as_ref().map_or(String::new(), |fix| format!("<p><b>Fix</b> {}</p>\n", escape(fix)));
+            let fix = f.fix.as_ref().map_or(String::new(), |fix| {
+                format!("<p><b>Fix</b> {}</p>\n", escape(fix))
+            });
             format!(
                 "<div class=\"finding\"><h3>{}</h3>\n{}{fix}</div>\n",
                 escape(&f.cause),
-                list("evidence", f.evidence.iter().map(|sentence| escape(sentence)))
+                list(
+                    "evidence",
+                    f.evidence.iter().map(|sentence| escape(sentence))
+                )
             )
         })
         .collect();
-    section("findings", "Findings", "", &format!("<div class=\"findings\">\n{body}</div>\n"))
+    section(
+        "findings",
+        "Findings",
+        "",
+        &format!("<div class=\"findings\">\n{body}</div>\n"),
+    )
 }
 
 fn runs(report: &JitterReport) -> String {
@@ -222,19 +321,50 @@ fn runs(report: &JitterReport) -> String {
                 JitterStatus::Blocked { seconds, .. } => format!("blocked for {seconds:.1} s"),
                 JitterStatus::Failed { why } => escape(why),
             };
-            let figure = |s| run.lateness.map_or("–".to_owned(), |l| time(l.get(s) as f64));
-            let mut row = vec![(run.order + 1).to_string(), escape(&run.arm), (run.block + 1).to_string(), status];
+            let figure = |s| {
+                run.lateness
+                    .map_or("–".to_owned(), |l| time(l.get(s) as f64))
+            };
+            let mut row = vec![
+                (run.order + 1).to_string(),
+                escape(&run.arm),
+                (run.block + 1).to_string(),
+                status,
+            ];
             row.extend(JitterStatistic::ALL.map(figure));
             row.push(run.wakeups.to_string());
             row
         })
         .collect();
-    let headers = [">Run", "Arm", ">Block", "Ended", ">Median", ">p99", ">p99.9", ">Worst", ">Wake-ups"];
-    section("runs", "Every run", "", &table("runs", "In the order in which they were made", &headers, &rows))
+    let headers = [
+        ">Run",
+        "Arm",
+        ">Block",
+        "Ended",
+        ">Median",
+        ">p99",
+        ">p99.9",
+        ">Worst",
+        ">Wake-ups",
+    ];
+    section(
+        "runs",
+        "Every run",
+        "",
+        &table(
+            "runs",
+            "In the order in which they were made",
+            &headers,
+            &rows,
+        ),
+    )
 }
 
 fn settings(report: &JitterReport) -> String {
-    let pairs: Vec<(String, String)> =
-        report.settings.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let pairs: Vec<(String, String)> = report
+        .settings
+        .iter()
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
     section("settings", "Settings", "", &definitions(&pairs))
 }

@@ -15,17 +15,26 @@ const RIGHT: f64 = 96.0;
 
 /// The chart, or nothing without wake-ups.
 pub fn chart(report: &JitterReport) -> Option<String> {
-    let arms: Vec<(usize, &JitterArm)> =
-        report.arms.iter().enumerate().filter(|(_, arm)| !arm.histogram.is_empty()).collect();
+    let arms: Vec<(usize, &JitterArm)> = report
+        .arms
+        .iter()
+        .enumerate()
+        .filter(|(_, arm)| !arm.histogram.is_empty())
+        .collect();
     let most = arms.iter().map(|(_, arm)| total(&arm.histogram)).max()?;
-    let highest = arms.iter().filter_map(|(_, arm)| arm.histogram.last()).map(|b| b.up_to_us).max()?;
+    let highest = arms
+        .iter()
+        .filter_map(|(_, arm)| arm.histogram.last())
+        .map(|b| b.up_to_us)
+        .max()?;
     let scale = Scale {
         // Half an order of magnitude at least, whole ones of room above and below.
         low: 1.0,
         high: (highest.max(10) as f64).log10().ceil(),
         rarest: (most.max(10) as f64).log10(),
     };
-    let mut out = format!("<svg class=\"plot\" width=\"100%\" height=\"{HEIGHT}\" aria-hidden=\"true\">");
+    let mut out =
+        format!("<svg class=\"plot\" width=\"100%\" height=\"{HEIGHT}\" aria-hidden=\"true\">");
     out += &scale.grid();
     for (index, arm) in arms {
         out += &scale.curve(index, &arm.histogram);
@@ -95,7 +104,11 @@ impl Scale {
             below += bin.count;
             let later = (all - below as f64) / all;
             // The last bar holds the worst: as rare as one in all.
-            let rarity = if i + 1 == bins.len() { all.log10() } else { -later.log10() };
+            let rarity = if i + 1 == bins.len() {
+                all.log10()
+            } else {
+                -later.log10()
+            };
             points.push((rarity, bin.up_to_us as f64));
         }
         let points = thinned(points, self.rarest);

@@ -3,7 +3,7 @@ use plimsoll_schema::{
 };
 
 use super::layout::{Align, Page};
-use crate::jitter::{arm_time, column, conclusion, design, holds_often, ratio_cell, time};
+use crate::jitter::{arm_time, column, design, holds_often, range, ratio, ratio_range, sign, time};
 use crate::number::{percent, seconds};
 
 /// The jitter lab's report for a terminal: what it means, lateness and what the schedulers did by arm,
@@ -39,9 +39,6 @@ fn verdict(page: &mut Page, report: &JitterReport) {
 
 fn lateness(page: &mut Page, report: &JitterReport) {
     page.heading("Wake-up lateness by arm (median over runs, 95 % interval below)");
-    let mut columns = vec![("", Align::Left)];
-    columns.extend(JitterStatistic::ALL.map(|s| (column(s), Align::Right)));
-    columns.extend([("latest of all", Align::Right), ("runs", Align::Right)]);
     let mut rows = Vec::new();
     for arm in &report.arms {
         let mut figures = vec![arm.name.clone()];
@@ -52,21 +49,27 @@ fn lateness(page: &mut Page, report: &JitterReport) {
             intervals.push(
                 figure
                     .and_then(|f| f.interval)
-                    .map_or(String::new(), |i| format!("{}–{}", time(i.low), time(i.high))),
+                    .map_or(String::new(), |i| range(i.low, i.high)),
             );
         }
-        figures.push(arm_time(arm, arm.worst_us.map(|us| us as f64)));
         figures.push(runs(arm));
-        intervals.extend([String::new(), String::new()]);
+        intervals.push(String::new());
         rows.push(figures);
         if intervals.iter().any(|cell| !cell.is_empty()) {
             rows.push(intervals);
         }
     }
-    page.table(&columns, &rows);
+    page.table(&by_statistic(("runs", Align::Left)), &rows);
     if report.arms.iter().any(|arm| arm.at_least) {
         page.item("≥: wake-ups never came before the VM was ended; they count with the time that had passed");
     }
+}
+
+fn by_statistic(last: (&'static str, Align)) -> Vec<(&'static str, Align)> {
+    let mut columns = vec![("", Align::Left)];
+    columns.extend(JitterStatistic::ALL.map(|statistic| (column(statistic), Align::Right)));
+    columns.push(last);
+    columns
 }
 
 fn runs(arm: &JitterArm) -> String {
@@ -85,7 +88,8 @@ fn runs(arm: &JitterArm) -> String {
 
 fn load(page: &mut Page, report: &JitterReport) {
     page.heading("What the schedulers did meanwhile (medians over runs)");
-    let cell = |value: Option<f64>, show: &dyn Fn(f64) -> String| value.map_or("–".to_owned(), show);
+    let cell =
+        |value: Option<f64>, show: &dyn Fn(f64) -> String| value.map_or("–".to_owned(), show);
     let one = |x: f64| format!("{x:.1}");
     let rows: Vec<Vec<String>> = report
         .arms
@@ -98,7 +102,9 @@ fn load(page: &mut Page, report: &JitterReport) {
                 cell(arm.run_queue_mean, &one),
                 cell(arm.dirty_run_queue_mean, &one),
                 cell(arm.long_schedules_per_second, &one),
-                cell(arm.longest_schedule_ms.map(|ms| ms as f64), &|ms| seconds(ms / 1000.0)),
+                cell(arm.longest_schedule_ms.map(|ms| ms as f64), &|ms| {
+                    seconds(ms / 1000.0)
+                }),
                 cell(arm.jobs_per_second, &one),
             ]
         })
@@ -116,42 +122,63 @@ fn load(page: &mut Page, report: &JitterReport) {
         ],
         &rows,
     );
-    page.item("held: a normal scheduler kept for more than 1 ms at a time, as the VM's monitor saw it");
+    page.item(
+        "held: a normal scheduler kept for more than 1 ms at a time, as the VM's monitor saw it",
+    );
 }
 
 fn effects(page: &mut Page, report: &JitterReport) {
     if report.effects.is_empty() {
         return;
     }
-    let confidence = report.effects.iter().find_map(|e| e.interval).map(|i| i.confidence);
+    let confidence = report
+        .effects
+        .iter()
+        .find_map(|e| e.interval)
+        .map(|i| i.confidence);
     page.heading(&format!(
         "Each arm as a multiple of {}, paired by block{}",
         report.design.baseline,
         confidence.map_or(String::new(), |c| format!(" ({} intervals)", percent(c)))
     ));
-    let rows: Vec<Vec<String>> = report
-        .effects
+    let mut rows = Vec::new();
+    for arm in report
+        .arms
         .iter()
-        .map(|e| {
-            vec![
-                e.arm.clone(),
-                column(e.statistic).to_owned(),
-                ratio_cell(e),
-                e.blocks.to_string(),
-                conclusion(e.conclusion).to_owned(),
-            ]
-        })
-        .collect();
-    page.table(
-        &[
-            ("", Align::Left),
-            ("", Align::Left),
-            ("ratio", Align::Left),
-            ("blocks", Align::Right),
-            ("conclusion", Align::Left),
-        ],
-        &rows,
-    );
+        .filter(|arm| arm.name != report.design.baseline)
+    {
+        let of_arm = |statistic| {
+            report
+                .effects
+                .iter()
+                .find(|e| e.arm == arm.name && e.statistic == statistic)
+        };
+        let mut figures = vec![arm.name.clone()];
+        let mut intervals = vec![String::new()];
+        for effect in JitterStatistic::ALL.map(of_arm) {
+            figures.push(effect.map_or("–".to_owned(), |e| {
+                format!("{} {}", ratio(e), sign(e.conclusion))
+            }));
+            intervals.push(effect.and_then(ratio_range).unwrap_or_default());
+        }
+        figures.push(
+            report
+                .effects
+                .iter()
+                .filter(|e| e.arm == arm.name)
+                .map(|e| e.blocks)
+                .max()
+                .unwrap_or(0)
+                .to_string(),
+        );
+        intervals.push(String::new());
+        rows.push(figures);
+        if intervals.iter().any(|cell| !cell.is_empty()) {
+            rows.push(intervals);
+        }
+    }
+    page.table(&by_statistic(("blocks", Align::Right)), &rows);
+    page.item("▲ later · ▼ earlier · ○ no difference seen · – too few blocks · × blocked");
     page.item(&format!(
         "at most {} false claims in the experiment as a whole",
         percent(report.design.error_rate)
@@ -160,9 +187,16 @@ fn effects(page: &mut Page, report: &JitterReport) {
 
 fn functions(page: &mut Page, audit: &JitterAudit) {
     let limit = time(audit.limit_us as f64);
-    page.heading(&format!("{}: stays on a normal scheduler, by function", audit.module));
+    page.heading(&format!(
+        "{}: stays on a normal scheduler, by function",
+        audit.module
+    ));
     let share = |h: &HoldFigures| {
-        if h.count == 0 { "–".to_owned() } else { percent(h.over_limit as f64 / h.count as f64) }
+        if h.count == 0 {
+            "–".to_owned()
+        } else {
+            percent(h.over_limit as f64 / h.count as f64)
+        }
     };
     let rows: Vec<Vec<String>> = audit
         .functions
@@ -196,16 +230,24 @@ fn functions(page: &mut Page, audit: &JitterAudit) {
     );
     let unreturned: u64 = audit.functions.iter().map(|f| f.unreturned).sum();
     if unreturned > 0 {
-        page.item(&format!("{unreturned} calls had not returned at the end; their last stay is a lower bound"));
+        page.item(&format!(
+            "{unreturned} calls had not returned at the end; their last stay is a lower bound"
+        ));
     }
     if audit.suspended > 0 {
-        page.item(&format!("tracing was suspended {} times because calls came too fast", audit.suspended));
+        page.item(&format!(
+            "tracing was suspended {} times because calls came too fast",
+            audit.suspended
+        ));
     }
     if !audit.not_called.is_empty() {
         page.item(&format!("not called: {}", audit.not_called.join(", ")));
     }
     page.heading("What this audit cannot see");
-    audit.cannot_see.iter().for_each(|sentence| page.item(sentence));
+    audit
+        .cannot_see
+        .iter()
+        .for_each(|sentence| page.item(sentence));
 }
 
 fn findings(page: &mut Page, report: &JitterReport) {
@@ -222,7 +264,10 @@ fn findings(page: &mut Page, report: &JitterReport) {
             page.paragraph(fix, "    → ", "      ");
         }
     }
-    let failed = report.runs.iter().filter(|run| matches!(run.status, JitterStatus::Failed { .. }));
+    let failed = report
+        .runs
+        .iter()
+        .filter(|run| matches!(run.status, JitterStatus::Failed { .. }));
     if failed.count() > 0 {
         page.item("failed runs have no figures and take part in nothing above");
     }
