@@ -55,6 +55,7 @@ fn arm_of(report: &JitterReport, name: &str) -> JitterArm {
         dirty_run_queue_mean: over_runs(&|run| run.dirty_run_queue_mean),
         utilisation: over_runs(&|run| run.utilisation),
         dirty_utilisation: over_runs(&|run| run.dirty_utilisation),
+        cpu_wait_share: over_runs(&|run| run.cpu_wait_share),
         long_schedules_per_second: over_runs(&|run| {
             (run.status == JitterStatus::Ok).then(|| run.long_schedules as f64 / seconds)
         }),

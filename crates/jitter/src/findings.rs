@@ -6,6 +6,8 @@ use plimsoll_schema::{
 
 /// Below this busy share the workers left room that the probes could use.
 const SATURATED: f64 = 0.9;
+/// Above this share of waiting for a CPU, the kernel's part in the figures cannot be neglected.
+const STARVED: f64 = 0.05;
 /// An idle VM's p99 above this, microseconds, is the machine's doing.
 const NOISY_US: f64 = 2_000.0;
 /// With fewer wake-ups a run has no 99.9th percentile of its own.
@@ -21,6 +23,7 @@ pub(crate) fn findings(report: &JitterReport) -> Vec<Finding> {
     found.extend(failed(report));
     found.extend(report.arms.iter().filter_map(|arm| held(report, arm)));
     found.extend(report.arms.iter().filter_map(not_saturated));
+    found.extend(starved(report));
     found.extend(noisy(report));
     found.extend(few_wakeups(report));
     found
@@ -149,6 +152,23 @@ fn not_saturated(arm: &JitterArm) -> Option<Finding> {
             Confidence::Measured,
         )
     })
+}
+
+fn starved(report: &JitterReport) -> Option<Finding> {
+    let worst = report
+        .arms
+        .iter()
+        .filter_map(|arm| Some((arm.cpu_wait_share?, arm)))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let (share, arm) = worst.filter(|(share, _)| *share > STARVED)?;
+    Some(finding(
+        "jitter.no-cpu",
+        "the kernel kept the VM's schedulers waiting for a CPU: part of every lateness, and of every hold, is its doing"
+            .to_owned(),
+        vec![format!("{}: no CPU for {:.0} % of the time in which schedulers wanted one", arm.name, 100.0 * share)],
+        "end other programs, or measure on a machine of your own; comparisons inside blocks still hold",
+        Confidence::Measured,
+    ))
 }
 
 fn noisy(report: &JitterReport) -> Option<Finding> {

@@ -46,6 +46,8 @@ pub struct Followed {
     pub tally: Option<Tally>,
     /// Longest time between two heartbeats, as seen from here.
     pub longest_silence: Option<Duration>,
+    /// Share of the time in which scheduler threads wanted a CPU and had none.
+    pub cpu_wait_share: Option<f64>,
     pub(crate) beats: Beats,
     pub(crate) done: Option<Done>,
     pub(crate) audit: Option<AuditEvent>,
@@ -147,6 +149,8 @@ struct Watch {
     /// The last sign of life, and the CPU time used until then.
     alive: Instant,
     cpu: Option<f64>,
+    /// Time on and time waiting for a CPU of the scheduler threads, at the begin and last.
+    schedulers: Option<[(u64, u64); 2]>,
     longest_silence: Option<Duration>,
 }
 
@@ -161,6 +165,7 @@ impl Watch {
             audit: None,
             alive: Instant::now(),
             cpu: None,
+            schedulers: None,
             longest_silence: None,
         }
     }
@@ -254,6 +259,10 @@ impl Watch {
         }
         self.alive = now;
         self.cpu = cpu_seconds(self.process);
+        if let Some(last) = scheduler_times(self.process) {
+            let first = self.schedulers.map_or(last, |[first, _]| first);
+            self.schedulers = Some([first, last]);
+        }
         Ok(())
     }
 
@@ -299,6 +308,10 @@ impl Watch {
             }),
             tally: self.tally,
             longest_silence: self.longest_silence,
+            cpu_wait_share: self.schedulers.and_then(|[first, last]| {
+                let (ran, waited) = (last.0.checked_sub(first.0)?, last.1.checked_sub(first.1)?);
+                (ran + waited > 0).then(|| waited as f64 / (ran + waited) as f64)
+            }),
             beats: self.beats,
             done: self.done.map(|(done, _)| done),
             audit: self.audit,
@@ -340,6 +353,35 @@ fn cpu_seconds(process: u32) -> Option<f64> {
     // SAFETY: `sysconf` takes a plain integer.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
     (ticks > 0).then(|| (user + system) / ticks as f64)
+}
+
+/// Nanoseconds on a CPU and nanoseconds waiting for one, summed over the normal and dirty CPU schedulers
+/// of a VM: the first two fields of `/proc/PID/task/TID/schedstat`. Their threads are called `1_scheduler`
+/// and `1_dirty_cpu_sch` up to OTP 25, `erts_sched_1` and `erts_dcpus_1` from OTP 26 on.
+fn scheduler_times(process: u32) -> Option<(u64, u64)> {
+    let mut sums = None;
+    for task in std::fs::read_dir(format!("/proc/{process}/task"))
+        .ok()?
+        .flatten()
+    {
+        let read = |file: &str| std::fs::read_to_string(task.path().join(file)).ok();
+        let Some(name) = read("comm") else { continue };
+        let scheduler = ["_scheduler", "_dirty_cpu_sch", "erts_sched_", "erts_dcpus_"];
+        if !scheduler.iter().any(|part| name.contains(part)) {
+            continue;
+        }
+        let Some(times) = read("schedstat") else {
+            continue;
+        };
+        let mut fields = times
+            .split_whitespace()
+            .map(|field| field.parse::<u64>().ok());
+        if let (Some(Some(ran)), Some(Some(waited))) = (fields.next(), fields.next()) {
+            let (all_ran, all_waited) = sums.unwrap_or((0, 0));
+            sums = Some((all_ran + ran, all_waited + waited));
+        }
+    }
+    sums
 }
 
 /// Lines as they come. The thread ends with the stream; nobody waits for it, because something that

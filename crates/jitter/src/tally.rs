@@ -5,6 +5,8 @@ use plimsoll_schema::{Lateness, LatenessBin};
 
 /// Time between two heartbeats: after so long without one the VM was already silent.
 const BEAT_US: i64 = 100_000;
+/// A probe reports as soon as it has so much of its schedule to report (`Plimsoll.Jitter.Probe`).
+const BATCH_US: u64 = 100_000;
 
 /// Counts the wake-ups of one run in an HDR histogram with three significant digits, and knows which
 /// wake-ups of the schedule have not been reported.
@@ -66,24 +68,34 @@ impl Tally {
         self.last_beat_us = self.last_beat_us.max(at_us);
     }
 
-    /// The VM was ended at this time of the window: every wake-up intended since it fell silent is at
-    /// least as late as the time that has passed. Those intended between its last report and its
-    /// silence may have come and not been reported: they are only counted as unknown.
+    /// The VM was ended at this time of the window. Wake-ups that it has not reported are counted with
+    /// what is known of them:
+    ///
+    /// - one that was intended since the VM fell silent is at least as late as the time that has passed;
+    /// - of those before, a probe keeps back less than a batch, so the others had not come by the last
+    ///   heartbeat and are at least as late as it was;
+    /// - the rest, less than a batch for each probe and what was intended just before the silence, may
+    ///   have come and not been reported: unknown.
     pub fn cut_off(&mut self, at_us: i64) {
-        let silent_since = self.last_beat_us.saturating_add(BEAT_US);
+        let (last_beat, silent_since) =
+            (self.last_beat_us, self.last_beat_us.saturating_add(BEAT_US));
+        let kept_back = (BATCH_US / self.period_us).max(1) - 1;
         let mut bounds = Vec::new();
         for (first, count, next) in &mut self.probes {
-            for number in *next..*count {
+            let reported = *next;
+            for number in reported..*count {
                 let Ok(intended) = i64::try_from(*first + number * self.period_us) else {
                     break;
                 };
                 if intended >= at_us {
                     break;
                 }
-                if intended < silent_since {
-                    self.unknown += 1;
-                } else {
+                if intended >= silent_since {
                     bounds.push(at_us.abs_diff(intended));
+                } else if number >= reported + kept_back && intended < last_beat {
+                    bounds.push(last_beat.abs_diff(intended));
+                } else {
+                    self.unknown += 1;
                 }
                 *next = number + 1;
             }
@@ -212,15 +224,26 @@ mod tests {
             tally.cut_off(end);
             // By brute force, from the definition of the schedule.
             let (mut unknown, mut bounds, mut worst) = (0, 0, 0);
+            let batch = (100 / period).max(1);
             for probe in 0..u64::from(probes) {
                 let first = (probe * period * 1000 / u64::from(probes)) / 1000 * 1000;
                 let mut k = 0;
                 while first + k * period * 1000 < window * 1000 {
                     let intended = (first + k * period * 1000) as i64;
                     if k >= reported && intended < end {
-                        if intended < beat * 1000 + BEAT_US { unknown += 1 } else {
-                            bounds += 1;
-                            worst = worst.max(end - intended);
+                        let bound = if intended >= beat * 1000 + 100_000 {
+                            Some(end - intended)
+                        } else if intended < beat * 1000 && k - reported + 1 >= batch {
+                            Some(beat * 1000 - intended)
+                        } else {
+                            None
+                        };
+                        match bound {
+                            Some(bound) => {
+                                bounds += 1;
+                                worst = worst.max(bound);
+                            }
+                            None => unknown += 1,
                         }
                     }
                     k += 1;

@@ -110,6 +110,7 @@ fn made(followed: Followed, arm: &str, planned: &Planned, started_at_ms: u64) ->
         beats,
         done,
         audit,
+        cpu_wait_share,
     } = followed;
     // A failed run's figures would be taken for figures.
     let tally = tally.filter(|_| !matches!(status, JitterStatus::Failed { .. }));
@@ -134,6 +135,7 @@ fn made(followed: Followed, arm: &str, planned: &Planned, started_at_ms: u64) ->
         dirty_run_queue_mean: mean(beats.dirty_run_queue),
         utilisation: done.and_then(|d| d.utilisation),
         dirty_utilisation: done.and_then(|d| d.dirty_utilisation),
+        cpu_wait_share,
         long_schedules: beats.long_schedules,
         longest_schedule_ms: beats.longest_schedule_ms,
         long_gcs: beats.long_gcs,

@@ -55,6 +55,7 @@ fn record(arm: &str, planned: &Planned, status: JitterStatus, us: Option<u64>) -
         dirty_run_queue_mean: Some(0.0),
         utilisation: Some(1.0),
         dirty_utilisation: Some(0.0),
+        cpu_wait_share: Some(0.0),
         long_schedules: 0,
         longest_schedule_ms: None,
         long_gcs: 0,

@@ -94,7 +94,7 @@ fn digits(x: f64) -> String {
 pub(crate) fn holds_often(audit: &JitterAudit, function: &AuditedFunction) -> &'static str {
     let (holds, limit) = (&function.holds, audit.limit_us);
     if holds.median_us > limit {
-        "always"
+        "mostly"
     } else if holds.p99_us > limit {
         "often"
     } else if holds.over_limit > 0 {

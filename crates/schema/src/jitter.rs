@@ -205,6 +205,9 @@ pub struct JitterRun {
     pub utilisation: Option<f64>,
     /// Busy share of the dirty CPU schedulers online, 0 to 1.
     pub dirty_utilisation: Option<f64>,
+    /// Share of the time in which the VM's scheduler threads wanted a CPU and had none, 0 to 1: what
+    /// other programs, and more threads than CPUs, cost. `None` = the kernel does not say.
+    pub cpu_wait_share: Option<f64>,
     /// Times that a process or port held a normal scheduler for more than a millisecond, as the VM's
     /// system monitor saw it (wall time, whatever the kernel did to the thread meanwhile).
     pub long_schedules: u64,
@@ -263,6 +266,8 @@ pub struct JitterArm {
     pub utilisation: Option<f64>,
     /// Median over runs.
     pub dirty_utilisation: Option<f64>,
+    /// Median over runs.
+    pub cpu_wait_share: Option<f64>,
     /// Median over runs, per second.
     pub long_schedules_per_second: Option<f64>,
     /// The longest of all runs, milliseconds.

@@ -72,7 +72,7 @@ fn lateness(report: &JitterReport) -> String {
     };
     let legend = report.arms.iter().enumerate().map(|(i, arm)| {
         format!(
-            "{}{} <small>{}</small>",
+            "{}{}<small>&#160;{}</small>",
             mark::key(i),
             escape(&arm.name),
             escape(&arm.summary)
@@ -196,6 +196,7 @@ fn load(report: &JitterReport) -> String {
                 format!("{}{}", mark::key(i), escape(&arm.name)),
                 cell(arm.utilisation, &percent),
                 cell(arm.dirty_utilisation, &percent),
+                cell(arm.cpu_wait_share, &percent),
                 cell(arm.run_queue_mean, &one),
                 cell(arm.dirty_run_queue_mean, &one),
                 cell(arm.long_schedules_per_second, &one),
@@ -210,6 +211,7 @@ fn load(report: &JitterReport) -> String {
         "Arm",
         ">Busy",
         ">Dirty busy",
+        ">No CPU",
         ">Run queue",
         ">Dirty run queue",
         ">Held per second",
@@ -219,7 +221,7 @@ fn load(report: &JitterReport) -> String {
     section(
         "load",
         "What the schedulers did meanwhile",
-        "<i>Held</i>: a normal scheduler kept for more than a millisecond at a time, as the VM's system monitor saw it.",
+        "<i>No CPU</i>: share of the time in which scheduler threads wanted a CPU and had none. <i>Held</i>: a normal scheduler kept for more than a millisecond at a time, as the VM's system monitor saw it.",
         &table("load", "Medians over runs", &headers, &rows),
     )
 }

@@ -28,8 +28,7 @@ pub fn chart(report: &JitterReport) -> Option<String> {
         .map(|b| b.up_to_us)
         .max()?;
     let scale = Scale {
-        // Half an order of magnitude at least, whole ones of room above and below.
-        low: 1.0,
+        low: 0.0,
         high: (highest.max(10) as f64).log10().ceil(),
         rarest: (most.max(10) as f64).log10(),
     };

@@ -4,7 +4,7 @@ use plimsoll_schema::{
 
 use super::layout::{Align, Page};
 use crate::jitter::{arm_time, column, design, holds_often, range, ratio, ratio_range, sign, time};
-use crate::number::{percent, seconds};
+use crate::number::{percent, seconds, significant};
 
 /// The jitter lab's report for a terminal: what it means, lateness and what the schedulers did by arm,
 /// comparisons, the audit, findings. No line wider than `width` columns (at least 40).
@@ -99,6 +99,7 @@ fn load(page: &mut Page, report: &JitterReport) {
                 arm.name.clone(),
                 cell(arm.utilisation, &percent),
                 cell(arm.dirty_utilisation, &percent),
+                cell(arm.cpu_wait_share, &percent),
                 cell(arm.run_queue_mean, &one),
                 cell(arm.dirty_run_queue_mean, &one),
                 cell(arm.long_schedules_per_second, &one),
@@ -114,8 +115,9 @@ fn load(page: &mut Page, report: &JitterReport) {
             ("", Align::Left),
             ("busy", Align::Right),
             ("dirty busy", Align::Right),
+            ("no CPU", Align::Right),
             ("queue", Align::Right),
-            ("dirty queue", Align::Right),
+            ("dirty", Align::Right),
             ("held/s", Align::Right),
             ("longest", Align::Right),
             ("jobs/s", Align::Right),
@@ -123,7 +125,7 @@ fn load(page: &mut Page, report: &JitterReport) {
         &rows,
     );
     page.item(
-        "held: a normal scheduler kept for more than 1 ms at a time, as the VM's monitor saw it",
+        "no CPU: share of the time in which schedulers wanted a CPU and had none · queue, dirty: processes waiting for a normal or dirty CPU scheduler · held: a normal scheduler kept for more than 1 ms at a time, as the VM's monitor saw it",
     );
 }
 
@@ -139,7 +141,10 @@ fn effects(page: &mut Page, report: &JitterReport) {
     page.heading(&format!(
         "Each arm as a multiple of {}, paired by block{}",
         report.design.baseline,
-        confidence.map_or(String::new(), |c| format!(" ({} intervals)", percent(c)))
+        confidence.map_or(String::new(), |c| format!(
+            " ({} % intervals)",
+            significant(100.0 * c, 3)
+        ))
     ));
     let mut rows = Vec::new();
     for arm in report
