@@ -15,20 +15,16 @@ const UNLOCK: &str = "_ = erts_debug:set_internal_state(available_internal_state
 const BLOCK: &str = "erts_debug:set_internal_state(block, 600000)";
 
 fn small<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    let mut words = vec![
-        "jitter", "--json", "--quiet", "--window", "200ms", "--blocks", "1",
-    ];
+    let mut words = vec!["jitter", "--json", "--quiet", "--window", "200ms"];
     words.extend(more);
+    if !more.contains(&"--blocks") {
+        words.extend(["--blocks", "1"]);
+    }
     words
 }
 
 fn arm<'a>(record: &'a Value, name: &str) -> &'a Value {
-    record["arms"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|arm| arm["name"] == name)
-        .unwrap()
+    record["arms"].as_array().unwrap().iter().find(|arm| arm["name"] == name).unwrap()
 }
 
 #[test]
@@ -159,7 +155,7 @@ fn an_audit_tells_dirty_calls_from_others_and_names_what_was_not_called() {
     let (spin, matrix) = (function("spin/2"), function("levenshtein_matrix/3"));
     assert_eq!(spin["native"], true);
     assert!(
-        spin["dirty_calls"].as_u64().unwrap() + 2 >= spin["calls"].as_u64().unwrap() - 2,
+        spin["dirty_calls"].as_u64().unwrap() + 4 >= spin["calls"].as_u64().unwrap(),
         "{spin}"
     );
     assert_eq!(matrix["dirty_calls"], 0, "{matrix}");
