@@ -57,7 +57,11 @@ impl Plan {
         if instruments.is_empty() || instruments.contains(&0) {
             return Err(PlanError::Instruments);
         }
-        Ok(Self { cycle_seconds, instruments, risk })
+        Ok(Self {
+            cycle_seconds,
+            instruments,
+            risk,
+        })
     }
 
     /// One table for each arm and level of an experiment.
@@ -73,7 +77,13 @@ impl Plan {
                     .collect();
                 if let Some(middle) = median(&throughputs) {
                     let at_risk = lower_prediction_bound(&throughputs, self.risk);
-                    tables.push(self.table(arm.name.clone(), Some(level), middle, at_risk, throughputs.len()));
+                    tables.push(self.table(
+                        arm.name.clone(),
+                        Some(level),
+                        middle,
+                        at_risk,
+                        throughputs.len(),
+                    ));
                 }
             }
         }
@@ -97,7 +107,11 @@ impl Plan {
         runs: usize,
     ) -> CapacityTable {
         let most = at_risk.map(|rate| (rate * self.cycle_seconds).floor() as u64);
-        let rows = self.instruments.iter().map(|&n| self.row(n, jobs_per_second, at_risk, most)).collect();
+        let rows = self
+            .instruments
+            .iter()
+            .map(|&n| self.row(n, jobs_per_second, at_risk, most))
+            .collect();
         CapacityTable {
             arm,
             level,
@@ -109,7 +123,13 @@ impl Plan {
         }
     }
 
-    fn row(&self, instruments: u64, rate: f64, at_risk: Option<f64>, most: Option<u64>) -> CapacityRow {
+    fn row(
+        &self,
+        instruments: u64,
+        rate: f64,
+        at_risk: Option<f64>,
+        most: Option<u64>,
+    ) -> CapacityRow {
         let seconds = instruments as f64 / rate;
         let seconds_at_risk = at_risk.map(|rate| instruments as f64 / rate);
         let fits = match seconds_at_risk {
@@ -118,8 +138,16 @@ impl Plan {
             Some(late) if late <= self.cycle_seconds => Fits::Yes,
             Some(_) => Fits::NotAtThisRisk,
         };
-        let machines = most.filter(|most| *most > 0).map(|most| instruments.div_ceil(most));
-        CapacityRow { instruments, seconds, seconds_at_risk, fits, machines }
+        let machines = most
+            .filter(|most| *most > 0)
+            .map(|most| instruments.div_ceil(most));
+        CapacityRow {
+            instruments,
+            seconds,
+            seconds_at_risk,
+            fits,
+            machines,
+        }
     }
 }
 
@@ -132,7 +160,9 @@ fn lower_prediction_bound(throughputs: &[f64], risk: f64) -> Option<f64> {
     let logs: Vec<f64> = throughputs.iter().map(|x| x.ln()).collect();
     let mean = logs.iter().sum::<f64>() / n as f64;
     let variance = logs.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1) as f64;
-    let t = StudentsT::new(0.0, 1.0, (n - 1) as f64).ok()?.inverse_cdf(1.0 - risk);
+    let t = StudentsT::new(0.0, 1.0, (n - 1) as f64)
+        .ok()?
+        .inverse_cdf(1.0 - risk);
     Some((mean - t * (variance * (1.0 + 1.0 / n as f64)).sqrt()).exp())
 }
 
@@ -144,10 +174,17 @@ mod tests {
     #[test]
     fn the_prediction_bound_is_the_textbook_one() {
         // Five log-throughputs −2…2: mean 0, s² = 2.5; t(0.95; 4) = 2.13185 (standard tables).
-        let throughputs: Vec<f64> = [-2.0f64, -1.0, 0.0, 1.0, 2.0].iter().map(|x| x.exp()).collect();
+        let throughputs: Vec<f64> = [-2.0f64, -1.0, 0.0, 1.0, 2.0]
+            .iter()
+            .map(|x| x.exp())
+            .collect();
         let bound = lower_prediction_bound(&throughputs, 0.05).unwrap();
         let expected = -2.131_847 * (2.5f64 * 1.2).sqrt();
-        assert!((bound.ln() - expected).abs() < 1e-5, "{} {expected}", bound.ln());
+        assert!(
+            (bound.ln() - expected).abs() < 1e-5,
+            "{} {expected}",
+            bound.ln()
+        );
     }
 
     #[test]

@@ -98,9 +98,20 @@ pub struct BenchArgs {
     /// Bind types to compare, the first is the baseline [default: u and every other distinct placement]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub arms: Vec<String>,
-    /// A further arm with any VM flags: --arm 'quiet=+sbwt none' (may be repeated)
-    #[arg(long = "arm", value_name = "NAME=FLAGS")]
+    /// A further arm, with any settings: --arm 'quiet=OMP_NUM_THREADS=2 +sbwt none' (may be repeated)
+    #[arg(long = "arm", value_name = "NAME=WORDS")]
     pub flag_arms: Vec<String>,
+    /// Every arm in these execution modes of the workload (nuts: dirty, stepping)
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        requires = "workload"
+    )]
+    pub modes: Vec<String>,
+    /// Run this workload in the same blocks, as the ceiling that speedups are held against
+    #[arg(long, value_name = "WORKLOAD", requires = "workload")]
+    pub ceiling: Option<String>,
     /// Concurrent jobs, such as 1,2,4
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [1])]
     pub levels: Vec<u32>,
@@ -180,7 +191,12 @@ pub struct CapacityArgs {
     #[arg(long, value_name = "P", default_value_t = 0.05)]
     pub risk: f64,
     /// Jobs per second from elsewhere, such as a published figure
-    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "experiment")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        conflicts_with = "experiment"
+    )]
     pub from_throughput: Vec<f64>,
     /// A claimed row to check, such as 1000=19.2m (may be repeated); exits with 1 on a contradiction
     #[arg(long, value_name = "N=TIME")]
@@ -267,7 +283,9 @@ fn time(text: &str) -> Result<Duration, String> {
         Err(_) => humantime::parse_duration(text).map_err(|e| e.to_string()),
     };
     match parsed {
-        Ok(time) if time < Duration::from_millis(50) => Err("that is too short to measure anything".to_owned()),
+        Ok(time) if time < Duration::from_millis(50) => {
+            Err("that is too short to measure anything".to_owned())
+        }
         Ok(time) => Ok(time),
         Err(why) => Err(format!("{why}; write it like 90s, 2m or 1m30s")),
     }

@@ -7,13 +7,15 @@ use std::time::{Duration, SystemTime};
 
 use plimsoll_beam::otp;
 use plimsoll_lab::{
-    ArmRequest, ProcessExecutor, Programme, RunError, RunnerError, Stop, Store, analyse, arms, block_count,
-    default_path, run, settings,
+    ArmRequest, ProcessExecutor, Programme, RunError, RunnerError, Stop, Store, analyse, arms,
+    block_count, ceiling, default_path, in_modes, run, settings,
 };
 use plimsoll_machine::live;
 use plimsoll_placement::map_report;
 use plimsoll_report::{experiment_html, experiment_text};
-use plimsoll_schema::{Arm, BindType, Conclusion, Design, Experiment, ExperimentStatus, Machine, Run};
+use plimsoll_schema::{
+    Arm, BindType, Conclusion, Design, Experiment, ExperimentStatus, Machine, Run,
+};
 use plimsoll_workload::{Builtin, Metric, command};
 
 use crate::args::BenchArgs;
@@ -39,7 +41,11 @@ pub fn main(args: &BenchArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let stopped = carry_out(&mut experiment, &programme, args)?;
-    let text = if args.shown.json { json(&experiment) } else { experiment_text(&experiment, width()) };
+    let text = if args.shown.json {
+        json(&experiment)
+    } else {
+        experiment_text(&experiment, width())
+    };
     deliver(&args.shown.output, &text)?;
     if let Some(file) = &args.report {
         write_report(file, &experiment)?;
@@ -54,8 +60,15 @@ pub fn main(args: &BenchArgs) -> Result<ExitCode, Failure> {
             experiment.id
         )));
     }
-    let slower = experiment.effects.iter().any(|e| e.conclusion == Conclusion::Slower);
-    Ok(if args.fail_if_slower && slower { FOUND.into() } else { ExitCode::SUCCESS })
+    let slower = experiment
+        .effects
+        .iter()
+        .any(|e| e.conclusion == Conclusion::Slower);
+    Ok(if args.fail_if_slower && slower {
+        FOUND.into()
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 /// What is to be run, before the machine is looked at.
@@ -87,10 +100,25 @@ impl Request {
         let builtin: Builtin = name.parse().map_err(Failure::usage)?;
         let otp = otp().map_err(Failure::cannot)?;
         let machine = live().map_err(Failure::cannot)?;
+        let layout = layout()?;
+        let mut arms = arms(&requested(args, &machine, true)?, &machine).map_err(Failure::usage)?;
+        if !args.modes.is_empty() {
+            let variable = modes_variable(builtin, &args.modes)?;
+            arms = in_modes(&arms, variable, &args.modes);
+        }
+        let mut ceilings = BTreeMap::new();
+        if let Some(workload) = &args.ceiling {
+            let workload: Builtin = workload
+                .parse()
+                .map_err(|e| Failure::usage(format!("--ceiling: {e}")))?;
+            ceilings.insert(workload.name().to_owned(), command(workload, &layout));
+            arms.push(ceiling(workload.name()));
+        }
         Ok(Self {
-            arms: arms(&requested(args, &machine, true)?, &machine).map_err(Failure::usage)?,
+            arms,
             programme: Programme {
-                words: command(builtin, &layout()?),
+                words: command(builtin, &layout),
+                ceilings,
                 environment: environment(&args.env)?,
                 metric: None,
                 timeout: args.timeout,
@@ -104,20 +132,33 @@ impl Request {
         })
     }
 
+    /// Arms on the machine of this request.
+    pub fn arms_of(&self, requests: &[ArmRequest]) -> Result<Vec<Arm>, Failure> {
+        arms(requests, &self.machine).map_err(Failure::usage)
+    }
+
     fn command(program: &str, args: &BenchArgs) -> Result<Self, Failure> {
         let machine = live().map_err(Failure::cannot)?;
-        let metric = args.metric.as_deref().map(Metric::new).transpose().map_err(Failure::usage)?;
+        let metric = args
+            .metric
+            .as_deref()
+            .map(Metric::new)
+            .transpose()
+            .map_err(Failure::usage)?;
         let asked = !args.arms.is_empty() || !args.flag_arms.is_empty();
         Ok(Self {
             arms: arms(&requested(args, &machine, asked)?, &machine).map_err(Failure::usage)?,
             programme: Programme {
                 words: args.command.clone(),
+                ceilings: BTreeMap::new(),
                 environment: environment(&args.env)?,
                 metric,
                 timeout: args.timeout,
             },
             machine,
-            workload: Path::new(program).file_name().map_or(program.to_owned(), |n| n.to_string_lossy().into_owned()),
+            workload: Path::new(program)
+                .file_name()
+                .map_or(program.to_owned(), |n| n.to_string_lossy().into_owned()),
             unit: args.unit.clone().unwrap_or_else(|| "runs".to_owned()),
             metric: args.metric.clone(),
             custom: true,
@@ -128,14 +169,22 @@ impl Request {
     /// The experiment, with nothing run yet.
     pub fn experiment(&self, args: &BenchArgs) -> Result<Experiment, Failure> {
         if !(args.error_rate > 0.0 && args.error_rate < 1.0) {
-            return Err(Failure::usage("--error-rate takes a probability between 0 and 1, such as 0.05"));
+            return Err(Failure::usage(
+                "--error-rate takes a probability between 0 and 1, such as 0.05",
+            ));
         }
         if args.blocks == Some(0) {
             return Err(Failure::usage("--blocks takes a number from 1"));
         }
-        let started_at_ms = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_millis() as u64);
+        let started_at_ms = SystemTime::UNIX_EPOCH
+            .elapsed()
+            .map_or(0, |d| d.as_millis() as u64);
         let seed = args.seed.unwrap_or(started_at_ms % 1_000_000_007);
-        let baseline = self.arms.first().map(|a| a.name.clone()).unwrap_or_default();
+        let baseline = self
+            .arms
+            .first()
+            .map(|a| a.name.clone())
+            .unwrap_or_default();
         Ok(Experiment {
             schema: Experiment::SCHEMA.to_owned(),
             id: 0,
@@ -144,7 +193,11 @@ impl Request {
             status: ExperimentStatus::Running,
             design: Design {
                 workload: self.workload.clone(),
-                command: if self.custom { self.programme.words.clone() } else { Vec::new() },
+                command: if self.custom {
+                    self.programme.words.clone()
+                } else {
+                    Vec::new()
+                },
                 env: self.programme.environment.clone(),
                 metric: self.metric.clone(),
                 unit: self.unit.clone(),
@@ -170,8 +223,13 @@ impl Request {
 }
 
 /// Runs what is left of the experiment and analyses it; true when the user stopped it.
-pub fn carry_out(experiment: &mut Experiment, programme: &Programme, args: &BenchArgs) -> Result<bool, Failure> {
-    let mut store = Store::open(&args.store.clone().unwrap_or_else(default_path)).map_err(Failure::usage)?;
+pub fn carry_out(
+    experiment: &mut Experiment,
+    programme: &Programme,
+    args: &BenchArgs,
+) -> Result<bool, Failure> {
+    let mut store =
+        Store::open(&args.store.clone().unwrap_or_else(default_path)).map_err(Failure::usage)?;
     let elapsed = if experiment.id == 0 {
         store.add(experiment).map_err(Failure::cannot)?;
         Duration::ZERO
@@ -188,14 +246,22 @@ pub fn carry_out(experiment: &mut Experiment, programme: &Programme, args: &Benc
         binds: experiment.arms.iter().any(|a| !a.vm_flags.is_empty()),
     };
     let mut shower = Shower::new(args.shown.quiet);
-    let result =
-        run(experiment, &mut executor, Some(&mut store), &stop, elapsed, &mut |progress| shower.step(progress));
+    let result = run(
+        experiment,
+        &mut executor,
+        Some(&mut store),
+        &stop,
+        elapsed,
+        &mut |progress| shower.step(progress),
+    );
     shower.end();
     let stopped = match result {
         Ok(()) => false,
         Err(RunnerError::Run(RunError::Stopped)) => true,
         Err(RunnerError::Store(e)) => return Err(Failure::cannot(e)),
-        Err(e @ (RunnerError::Run(_) | RunnerError::NothingWorks { .. })) => return Err(Failure::cannot(e)),
+        Err(e @ (RunnerError::Run(_) | RunnerError::NothingWorks { .. })) => {
+            return Err(Failure::cannot(e));
+        }
     };
     analyse(experiment);
     store.update(experiment).map_err(Failure::cannot)?;
@@ -209,7 +275,12 @@ struct FirstLook {
 }
 
 impl plimsoll_lab::Executor for FirstLook {
-    fn execute(&mut self, design: &Design, arm: &Arm, planned: &plimsoll_lab::Planned) -> Result<Run, RunError> {
+    fn execute(
+        &mut self,
+        design: &Design,
+        arm: &Arm,
+        planned: &plimsoll_lab::Planned,
+    ) -> Result<Run, RunError> {
         let run = self.inner.execute(design, arm, planned)?;
         if std::mem::take(&mut self.binds) && run.vm.is_none() && run.ops_per_second.is_some() {
             return Err(RunError::Setup(format!(
@@ -223,7 +294,8 @@ impl plimsoll_lab::Executor for FirstLook {
 }
 
 fn resume(id: i64, args: &BenchArgs) -> Result<(Experiment, Programme), Failure> {
-    let store = Store::open(&args.store.clone().unwrap_or_else(default_path)).map_err(Failure::usage)?;
+    let store =
+        Store::open(&args.store.clone().unwrap_or_else(default_path)).map_err(Failure::usage)?;
     let (experiment, _) = store.load(id).map_err(Failure::usage)?;
     if experiment.status == ExperimentStatus::Complete {
         return Err(Failure::usage(format!(
@@ -231,12 +303,36 @@ fn resume(id: i64, args: &BenchArgs) -> Result<(Experiment, Programme), Failure>
         )));
     }
     let words = if experiment.design.command.is_empty() {
-        command(experiment.design.workload.parse().map_err(Failure::usage)?, &layout()?)
+        command(
+            experiment.design.workload.parse().map_err(Failure::usage)?,
+            &layout()?,
+        )
     } else {
         experiment.design.command.clone()
     };
-    let metric = experiment.design.metric.as_deref().map(Metric::new).transpose().map_err(Failure::usage)?;
-    let programme = Programme { words, environment: experiment.design.env.clone(), metric, timeout: args.timeout };
+    let metric = experiment
+        .design
+        .metric
+        .as_deref()
+        .map(Metric::new)
+        .transpose()
+        .map_err(Failure::usage)?;
+    let ceilings = experiment.arms.iter().filter_map(|arm| arm.ceiling.clone());
+    let ceilings = ceilings
+        .map(|name| {
+            Ok((
+                name.clone(),
+                command(name.parse().map_err(Failure::usage)?, &layout()?),
+            ))
+        })
+        .collect::<Result<_, Failure>>()?;
+    let programme = Programme {
+        words,
+        ceilings,
+        environment: experiment.design.env.clone(),
+        metric,
+        timeout: args.timeout,
+    };
     Ok((experiment, programme))
 }
 
@@ -244,16 +340,23 @@ fn resume(id: i64, args: &BenchArgs) -> Result<(Experiment, Programme), Failure>
 fn requested(args: &BenchArgs, machine: &Machine, binds: bool) -> Result<Vec<ArmRequest>, Failure> {
     let mut requests = Vec::new();
     for word in &args.arms {
-        requests.push(ArmRequest::Bind(word.parse().map_err(|e| Failure::usage(format!("--arms: {e}")))?));
+        requests.push(ArmRequest::Bind(
+            word.parse()
+                .map_err(|e| Failure::usage(format!("--arms: {e}")))?,
+        ));
     }
     for word in &args.flag_arms {
         let (name, flags) = word
             .split_once('=')
             .filter(|(name, _)| !name.is_empty())
-            .ok_or_else(|| Failure::usage(format!("--arm {word}: write it like --arm 'quiet=+sbwt none'")))?;
+            .ok_or_else(|| {
+                Failure::usage(format!(
+                    "--arm {word}: write it like --arm 'quiet=+sbwt none'"
+                ))
+            })?;
         requests.push(ArmRequest::Flags {
             name: name.to_owned(),
-            flags: flags.split_whitespace().map(str::to_owned).collect(),
+            words: flags.split_whitespace().map(str::to_owned).collect(),
         });
     }
     if !args.flag_arms.is_empty() && args.arms.is_empty() {
@@ -273,12 +376,30 @@ fn requested(args: &BenchArgs, machine: &Machine, binds: bool) -> Result<Vec<Arm
     Ok(requests)
 }
 
+/// The variable by which a workload is told its execution mode.
+fn modes_variable(builtin: Builtin, modes: &[String]) -> Result<&'static str, Failure> {
+    let (variable, known) = builtin.modes().ok_or_else(|| {
+        Failure::usage(format!(
+            "--modes: the workload {builtin} has no execution modes"
+        ))
+    })?;
+    match modes.iter().find(|mode| !known.contains(&mode.as_str())) {
+        Some(wrong) => Err(Failure::usage(format!(
+            "--modes: `{wrong}` is no mode of {builtin}; it has {}",
+            known.join(", ")
+        ))),
+        None => Ok(variable),
+    }
+}
+
 fn levels(asked: &[u32]) -> Result<Vec<u32>, Failure> {
     let mut levels = asked.to_vec();
     levels.sort_unstable();
     levels.dedup();
     match levels.first() {
-        None | Some(0) => Err(Failure::usage("--levels takes numbers from 1, such as 1,2,4")),
+        None | Some(0) => Err(Failure::usage(
+            "--levels takes numbers from 1, such as 1,2,4",
+        )),
         Some(_) => Ok(levels),
     }
 }
@@ -290,7 +411,9 @@ fn environment(words: &[String]) -> Result<BTreeMap<String, String>, Failure> {
             word.split_once('=')
                 .filter(|(name, _)| !name.is_empty())
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .ok_or_else(|| Failure::usage(format!("--env {word}: write it like --env NAME=VALUE")))
+                .ok_or_else(|| {
+                    Failure::usage(format!("--env {word}: write it like --env NAME=VALUE"))
+                })
         })
         .collect()
 }
@@ -309,7 +432,11 @@ fn reproduce(args: &BenchArgs, seed: u64) -> String {
 /// A word as a shell reads it back.
 pub fn quoted(word: String) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:%@{}".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    if !word.is_empty() && word.chars().all(plain) {
+        word
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 fn plan(experiment: &Experiment) -> String {
@@ -317,18 +444,33 @@ fn plan(experiment: &Experiment) -> String {
     let blocks = experiment
         .design
         .blocks
-        .unwrap_or_else(|| block_count(experiment.arms.len(), experiment.levels.len(), experiment.design.error_rate));
+        .unwrap_or_else(|| block_count(experiment));
     let mut text = format!("workload {}\n", experiment.design.workload);
     for arm in &experiment.arms {
-        let same = if arm.same_as.len() > 1 { format!(" (one placement: {})", arm.same_as.join(", ")) } else { String::new() };
-        text.push_str(&format!("arm {}{same}: {}\n", arm.name, arm.vm_flags.join(" ")));
+        let same = if arm.same_as.len() > 1 {
+            format!(" (one placement: {})", arm.same_as.join(", "))
+        } else {
+            String::new()
+        };
+        text.push_str(&format!(
+            "arm {}{same}: {}\n",
+            arm.name,
+            arm.vm_flags.join(" ")
+        ));
     }
     text.push_str(&format!(
         "levels {}\n",
-        experiment.levels.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+        experiment
+            .levels
+            .iter()
+            .map(u32::to_string)
+            .collect::<Vec<_>>()
+            .join(", ")
     ));
     match experiment.design.budget_seconds {
-        Some(budget) => text.push_str(&format!("as many blocks of {cells} runs as fit {budget:.0} s\n")),
+        Some(budget) => text.push_str(&format!(
+            "as many blocks of {cells} runs as fit {budget:.0} s\n"
+        )),
         None => text.push_str(&format!(
             "{blocks} blocks of {cells} runs, {:.0} s at least\n",
             (blocks * cells) as f64 * experiment.design.window_seconds

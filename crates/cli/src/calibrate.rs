@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use plimsoll_lab::{calibration, noise_floor};
+use plimsoll_lab::{ArmRequest, calibration, noise_floor};
 use plimsoll_report::calibration_text;
-use plimsoll_schema::{Arm, Experiment};
+use plimsoll_schema::Experiment;
 
 use crate::args::BenchArgs;
 use crate::bench::{Request, carry_out};
@@ -20,13 +20,22 @@ pub fn main(args: &BenchArgs) -> Result<ExitCode, Failure> {
     if !args.shown.quiet {
         eprintln!("simulating {EXPERIMENTS} experiments for each kind of noise");
     }
-    let mut calibration = calibration(EXPERIMENTS, EFFECTS, args.error_rate, args.seed.unwrap_or(1));
+    let mut calibration = calibration(
+        EXPERIMENTS,
+        EFFECTS,
+        args.error_rate,
+        args.seed.unwrap_or(1),
+    );
     if !args.shown.quiet {
         eprintln!("measuring this machine against itself: workload spin, two identical arms");
     }
     let experiment = a_against_a(args)?;
     calibration.noise_floor = noise_floor(&experiment);
-    let text = if args.shown.json { json(&calibration) } else { calibration_text(&calibration, width()) };
+    let text = if args.shown.json {
+        json(&calibration)
+    } else {
+        calibration_text(&calibration, width())
+    };
     deliver(&args.shown.output, &text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -34,14 +43,11 @@ pub fn main(args: &BenchArgs) -> Result<ExitCode, Failure> {
 /// An experiment whose two arms are the same in everything but the name.
 fn a_against_a(args: &BenchArgs) -> Result<Experiment, Failure> {
     let mut request = Request::builtin("spin", args)?;
-    let arm = |name: &str| Arm {
+    let arm = |name: &str| ArmRequest::Flags {
         name: name.to_owned(),
-        same_as: vec![name.to_owned()],
-        bind: None,
-        vm_flags: Vec::new(),
-        predicted: Vec::new(),
+        words: Vec::new(),
     };
-    request.arms = vec![arm("a"), arm("a again")];
+    request.arms = request.arms_of(&[arm("a"), arm("a again")])?;
     request.experiment(args).and_then(|mut experiment| {
         carry_out(&mut experiment, &request.programme, args)?;
         Ok(experiment)

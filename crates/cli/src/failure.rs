@@ -22,17 +22,26 @@ pub struct Failure {
 impl Failure {
     /// Wrong usage or bad input: exit code 2.
     pub fn usage(sentence: impl fmt::Display) -> Self {
-        Self { sentence: sentence.to_string(), code: USAGE }
+        Self {
+            sentence: sentence.to_string(),
+            code: USAGE,
+        }
     }
 
     /// It cannot run here: exit code 3.
     pub fn cannot(sentence: impl fmt::Display) -> Self {
-        Self { sentence: sentence.to_string(), code: CANNOT }
+        Self {
+            sentence: sentence.to_string(),
+            code: CANNOT,
+        }
     }
 
     /// Stopped by the user: exit code 130.
     pub fn stopped(sentence: impl fmt::Display) -> Self {
-        Self { sentence: sentence.to_string(), code: STOPPED }
+        Self {
+            sentence: sentence.to_string(),
+            code: STOPPED,
+        }
     }
 
     /// The exit code.

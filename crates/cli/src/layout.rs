@@ -8,7 +8,8 @@ use crate::failure::Failure;
 
 /// `lib/plimsoll` beside the `bin` folder that the program was started from.
 pub fn layout() -> Result<Layout, Failure> {
-    let program = std::env::current_exe().map_err(|e| Failure::cannot(format!("cannot find myself: {e}")))?;
+    let program =
+        std::env::current_exe().map_err(|e| Failure::cannot(format!("cannot find myself: {e}")))?;
     let lib: Option<PathBuf> = program
         .parent()
         .and_then(|bin| bin.parent())

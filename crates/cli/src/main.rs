@@ -44,7 +44,9 @@ fn main() -> ExitCode {
 fn print(text: &str) -> Result<(), Failure> {
     use std::io::{ErrorKind, Write};
     match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Failure::cannot(format!("cannot print: {e}"))),
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::cannot(format!("cannot print: {e}")))
+        }
         _ => Ok(()),
     }
 }

@@ -17,7 +17,8 @@ pub fn main(args: &MapArgs) -> Result<ExitCode, Failure> {
         (None, Some(spec)) => from_synthetic(spec).map_err(Failure::usage)?,
         (None, None) => live().map_err(Failure::cannot)?,
     };
-    let report = map_report(&machine, args.schedulers, args.cpuset.clone()).map_err(Failure::usage)?;
+    let report =
+        map_report(&machine, args.schedulers, args.cpuset.clone()).map_err(Failure::usage)?;
     let text = if args.shown.json {
         json(&report)
     } else if args.svg {

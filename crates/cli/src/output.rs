@@ -21,21 +21,24 @@ pub fn deliver(output: &Output, text: &str) -> Result<(), Failure> {
 
 /// A record as JSON, with a line end.
 pub fn json<T: Serialize>(record: &T) -> String {
-    let mut text = serde_json::to_string_pretty(record).expect("records have string keys and serialise");
+    let mut text =
+        serde_json::to_string_pretty(record).expect("records have string keys and serialise");
     text.push('\n');
     text
 }
 
 /// Writes beside `file` and renames, so that nobody ever reads half a file.
 pub fn write_whole(file: &Path, text: &str) -> Result<(), Failure> {
-    let cannot = |e: std::io::Error| Failure::usage(format!("cannot write {}: {e}", file.display()));
+    let cannot =
+        |e: std::io::Error| Failure::usage(format!("cannot write {}: {e}", file.display()));
     if std::fs::metadata(file).is_ok_and(|m| !m.is_file()) {
         // A pipe or a device such as /dev/stdout cannot be renamed onto.
         return std::fs::write(file, text).map_err(cannot);
     }
-    let mut name = file.file_name().map(std::ffi::OsStr::to_owned).ok_or_else(|| {
-        Failure::usage(format!("--out {}: that is no file name", file.display()))
-    })?;
+    let mut name = file
+        .file_name()
+        .map(std::ffi::OsStr::to_owned)
+        .ok_or_else(|| Failure::usage(format!("--out {}: that is no file name", file.display())))?;
     name.push(format!(".{}.new", std::process::id()));
     let beside = file.with_file_name(name);
     let written = std::fs::File::create(&beside)
@@ -49,5 +52,8 @@ pub fn write_whole(file: &Path, text: &str) -> Result<(), Failure> {
 
 /// Columns to draw in: `$COLUMNS` when set, else 80.
 pub fn width() -> usize {
-    std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).map_or(WIDTH, |c: usize| c.clamp(60, 160))
+    std::env::var("COLUMNS")
+        .ok()
+        .and_then(|c| c.parse().ok())
+        .map_or(WIDTH, |c: usize| c.clamp(60, 160))
 }

@@ -13,12 +13,16 @@ use crate::failure::Failure;
 use crate::output::{deliver, json, width};
 
 pub fn main(args: &RunsArgs) -> Result<ExitCode, Failure> {
-    let store = Store::open(&args.store.clone().unwrap_or_else(default_path)).map_err(Failure::usage)?;
+    let store =
+        Store::open(&args.store.clone().unwrap_or_else(default_path)).map_err(Failure::usage)?;
     match &args.what {
         RunsVerb::List(shown) => {
             let rows = store.list().map_err(Failure::cannot)?;
             let text = if shown.json {
-                json(&RunsList { schema: RunsList::SCHEMA.to_owned(), experiments: rows })
+                json(&RunsList {
+                    schema: RunsList::SCHEMA.to_owned(),
+                    experiments: rows,
+                })
             } else {
                 table(rows)
             };
@@ -26,12 +30,20 @@ pub fn main(args: &RunsArgs) -> Result<ExitCode, Failure> {
         }
         RunsVerb::Show { id, shown } => {
             let experiment = load(&store, *id)?;
-            let text = if shown.json { json(&experiment) } else { experiment_text(&experiment, width()) };
+            let text = if shown.json {
+                json(&experiment)
+            } else {
+                experiment_text(&experiment, width())
+            };
             deliver(&shown.output, &text)?;
         }
         RunsVerb::Compare { a, b, shown } => {
             let (a, b) = (load(&store, *a)?, load(&store, *b)?);
-            let text = if shown.json { json(&comparison(&a, &b)) } else { compare_text(&a, &b, width()) };
+            let text = if shown.json {
+                json(&comparison(&a, &b))
+            } else {
+                compare_text(&a, &b, width())
+            };
             deliver(&shown.output, &text)?;
         }
         RunsVerb::Export { id, format, output } => {
@@ -77,7 +89,10 @@ fn comparison(a: &Experiment, b: &Experiment) -> Comparison {
         .efficiency
         .iter()
         .filter_map(|x| {
-            let y = b.efficiency.iter().find(|y| y.arm == x.arm && y.level == x.level)?;
+            let y = b
+                .efficiency
+                .iter()
+                .find(|y| y.arm == x.arm && y.level == x.level)?;
             Some(ComparisonRow {
                 arm: x.arm.clone(),
                 level: x.level,
@@ -98,18 +113,50 @@ fn comparison(a: &Experiment, b: &Experiment) -> Comparison {
             cautions.push(format!("{what} differs: {x} and {y}."));
         }
     };
-    differs("The workload", a.design.workload.clone(), b.design.workload.clone());
-    differs("The command", a.design.command.join(" "), b.design.command.join(" "));
-    differs("The window", format!("{} s", a.design.window_seconds), format!("{} s", b.design.window_seconds));
-    differs("Plimsoll", a.plimsoll_version.clone(), b.plimsoll_version.clone());
-    for name in a.settings.keys().chain(b.settings.keys()).collect::<BTreeSet<_>>() {
-        let value = |e: &Experiment| e.settings.get(name).cloned().unwrap_or_else(|| "unset".to_owned());
+    differs(
+        "The workload",
+        a.design.workload.clone(),
+        b.design.workload.clone(),
+    );
+    differs(
+        "The command",
+        a.design.command.join(" "),
+        b.design.command.join(" "),
+    );
+    differs(
+        "The window",
+        format!("{} s", a.design.window_seconds),
+        format!("{} s", b.design.window_seconds),
+    );
+    differs(
+        "Plimsoll",
+        a.plimsoll_version.clone(),
+        b.plimsoll_version.clone(),
+    );
+    for name in a
+        .settings
+        .keys()
+        .chain(b.settings.keys())
+        .collect::<BTreeSet<_>>()
+    {
+        let value = |e: &Experiment| {
+            e.settings
+                .get(name)
+                .cloned()
+                .unwrap_or_else(|| "unset".to_owned())
+        };
         differs(name, value(a), value(b));
     }
     if a.machine.counts != b.machine.counts || a.machine.cpu_model != b.machine.cpu_model {
         cautions.push("They ran on different machines.".to_owned());
     }
-    Comparison { schema: Comparison::SCHEMA.to_owned(), a: a.id, b: b.id, rows, cautions }
+    Comparison {
+        schema: Comparison::SCHEMA.to_owned(),
+        a: a.id,
+        b: b.id,
+        rows,
+        cautions,
+    }
 }
 
 fn csv(experiment: &Experiment) -> String {
@@ -141,5 +188,9 @@ fn csv(experiment: &Experiment) -> String {
 
 /// A field as RFC 4180 has it.
 fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.to_owned() }
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
 }

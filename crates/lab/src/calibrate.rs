@@ -38,7 +38,11 @@ pub fn noise_floor(experiment: &Experiment) -> Option<NoiseFloor> {
     let values: Vec<f64> = a.iter().chain(&b).map(|(_, x)| *x).collect();
     let ratios: Vec<f64> = a
         .iter()
-        .filter_map(|(block, x)| b.iter().find(|(other, _)| other == block).map(|(_, y)| (x / y).ln()))
+        .filter_map(|(block, x)| {
+            b.iter()
+                .find(|(other, _)| other == block)
+                .map(|(_, y)| (x / y).ln())
+        })
         .collect();
     let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
     let squares: f64 = ratios.iter().map(|r| (r - mean).powi(2)).sum();

@@ -15,7 +15,12 @@ const DIRTY_SHARE: f64 = 0.05;
 pub(crate) fn findings(experiment: &Experiment, figures: &Figures) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(failed_runs(experiment));
-    found.extend(experiment.arms.iter().filter_map(|arm| not_as_predicted(experiment, arm)));
+    found.extend(
+        experiment
+            .arms
+            .iter()
+            .filter_map(|arm| not_as_predicted(experiment, arm)),
+    );
     found.extend(dirty_unbound(experiment));
     found.extend(throttled(experiment));
     found.extend(disturbed(experiment));
@@ -51,8 +56,15 @@ fn failed_runs(experiment: &Experiment) -> Option<Finding> {
     let (run, why) = failed.first()?;
     Some(finding(
         "lab.failed-runs",
-        format!("{} of {} runs gave no figure", failed.len(), experiment.runs.len()),
-        vec![format!("first: arm {}, level {}, block {}: {why}", run.arm, run.level, run.block)],
+        format!(
+            "{} of {} runs gave no figure",
+            failed.len(),
+            experiment.runs.len()
+        ),
+        vec![format!(
+            "first: arm {}, level {}, block {}: {why}",
+            run.arm, run.level, run.block
+        )],
         "run the workload once by hand under that arm and see why it fails",
     ))
 }
@@ -73,71 +85,92 @@ fn not_as_predicted(experiment: &Experiment, arm: &Arm) -> Option<Finding> {
     let (id, cause, fix) = if ignored {
         (
             "bind.ignored",
-            format!("arm {}: the VM stayed unbound although binding was asked for", arm.name),
+            format!(
+                "arm {}: the VM stayed unbound although binding was asked for",
+                arm.name
+            ),
             "describe the topology with +sct (`plimsoll map` prints it), or fix the cpuset",
         )
     } else {
         (
             "bind.unexpected",
-            format!("arm {}: the VM placed its schedulers elsewhere than predicted", arm.name),
+            format!(
+                "arm {}: the VM placed its schedulers elsewhere than predicted",
+                arm.name
+            ),
             "check whether the workload sets +sct, +S or +sbt by itself; the arm is not what its name says",
         )
     };
     Some(finding(
         id,
         cause,
-        vec![format!("predicted {}", cpus(&arm.predicted)), format!("the VM reports {}", cpus(&vm.bindings))],
+        vec![
+            format!("predicted {}", cpus(&arm.predicted)),
+            format!("the VM reports {}", cpus(&vm.bindings)),
+        ],
         fix,
     ))
 }
 
 fn cpus(bindings: &[Option<u32>]) -> String {
-    let shown: Vec<String> =
-        bindings.iter().take(16).map(|cpu| cpu.map_or("unbound".to_owned(), |c| c.to_string())).collect();
+    let shown: Vec<String> = bindings
+        .iter()
+        .take(16)
+        .map(|cpu| cpu.map_or("unbound".to_owned(), |c| c.to_string()))
+        .collect();
     let more = if bindings.len() > 16 { ", …" } else { "" };
     format!("{}{more}", shown.join(", "))
 }
 
-/// The share of CPU time on dirty CPU schedulers, over all runs under a binding arm.
+/// The binding arms whose work runs where binding does not reach.
 fn dirty_unbound(experiment: &Experiment) -> Option<Finding> {
-    let binding: Vec<&str> = experiment
+    let evidence: Vec<String> = experiment
         .arms
         .iter()
-        .filter(|a| a.predicted.iter().any(Option::is_some))
-        .map(|a| a.name.as_str())
+        .filter(|arm| arm.predicted.iter().any(Option::is_some))
+        .filter_map(|arm| {
+            let runs: Vec<&Run> = good(experiment).filter(|r| r.arm == arm.name).collect();
+            let dirty = median(&runs.iter().filter_map(|r| dirty_share(r)).collect::<Vec<_>>())?;
+            let bound = median(&runs.iter().filter_map(|r| bound_share(r)).collect::<Vec<_>>())?;
+            (dirty >= DIRTY_SHARE).then(|| {
+                format!(
+                    "arm {}: {:.0} % of the CPU time was on dirty CPU schedulers, {:.0} % on threads bound to one CPU",
+                    arm.name,
+                    100.0 * dirty,
+                    100.0 * bound
+                )
+            })
+        })
         .collect();
-    let runs: Vec<&Run> = good(experiment).filter(|r| binding.contains(&r.arm.as_str())).collect();
-    let shares: Vec<f64> = runs.iter().filter_map(|r| dirty_share(r)).collect();
-    let bound: Vec<f64> = runs.iter().filter_map(|r| bound_share(r)).collect();
-    let (dirty, bound) = (median(&shares)?, median(&bound)?);
-    if dirty < DIRTY_SHARE {
-        return None;
-    }
-    Some(finding(
-        "bind.dirty-unbound",
-        "the work runs on dirty CPU schedulers, which +sbt does not place".to_owned(),
-        vec![
-            format!("{:.0} % of the CPU time was on dirty CPU schedulers", 100.0 * dirty),
-            format!(
-                "{:.0} % of the CPU time was on threads bound to one CPU, although binding was asked for",
-                100.0 * bound
-            ),
-        ],
-        "do not expect +sbt to change this workload; placing the dirty schedulers takes a mask set from outside",
-    ))
+    (!evidence.is_empty()).then(|| {
+        finding(
+            "bind.dirty-unbound",
+            "the work runs on dirty CPU schedulers, which +sbt does not place".to_owned(),
+            evidence,
+            "do not expect +sbt to change this workload; placing the dirty schedulers takes a mask set from outside",
+        )
+    })
 }
 
 fn dirty_share(run: &Run) -> Option<f64> {
     let cpu = |t: &plimsoll_schema::ThreadTypeEvidence| t.user_seconds + t.system_seconds;
     let all: f64 = run.evidence.threads.values().map(cpu).sum();
-    let dirty = run.evidence.threads.get(&ThreadType::DirtyCpu).map_or(0.0, cpu);
+    let dirty = run
+        .evidence
+        .threads
+        .get(&ThreadType::DirtyCpu)
+        .map_or(0.0, cpu);
     (all > 0.0).then_some(dirty / all)
 }
 
 fn throttled(experiment: &Experiment) -> Option<Finding> {
-    let hit: Vec<&Run> =
-        good(experiment).filter(|r| r.evidence.host.throttled_periods.is_some_and(|p| p > 0)).collect();
-    let worst = hit.iter().filter_map(|r| r.evidence.host.throttled_seconds).fold(0.0, f64::max);
+    let hit: Vec<&Run> = good(experiment)
+        .filter(|r| r.evidence.host.throttled_periods.is_some_and(|p| p > 0))
+        .collect();
+    let worst = hit
+        .iter()
+        .filter_map(|r| r.evidence.host.throttled_seconds)
+        .fold(0.0, f64::max);
     (!hit.is_empty()).then(|| {
         finding(
             "quota.throttled",
@@ -151,7 +184,10 @@ fn throttled(experiment: &Experiment) -> Option<Finding> {
 fn disturbed(experiment: &Experiment) -> Option<Finding> {
     let runs = good(experiment).count();
     let count = |read: fn(&Run) -> Option<f64>| {
-        let values: Vec<f64> = good(experiment).filter_map(read).filter(|s| *s > DISTURBED).collect();
+        let values: Vec<f64> = good(experiment)
+            .filter_map(read)
+            .filter(|s| *s > DISTURBED)
+            .collect();
         (values.len(), values.iter().copied().fold(0.0, f64::max))
     };
     let (stolen, worst_steal) = count(|r| r.evidence.host.steal_share);
@@ -206,7 +242,11 @@ fn drifting(experiment: &Experiment, figures: &Figures) -> Option<Finding> {
         "lab.drift",
         "the machine's speed changed during the experiment".to_owned(),
         vec![
-            format!("by {:+.1} % from the first to the last of {} runs", 100.0 * total, relative.len()),
+            format!(
+                "by {:+.1} % from the first to the last of {} runs",
+                100.0 * total,
+                relative.len()
+            ),
             format!("most of it around run {}", drift.change_at + 1),
         ],
         "ratios are paired inside blocks and stand; do not compare absolute figures of this session with others",

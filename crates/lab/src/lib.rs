@@ -20,10 +20,10 @@ mod store;
 mod verdict;
 
 pub use analysis::analyse;
-pub use arms::{ArmRequest, ArmsError, arms};
+pub use arms::{ArmRequest, ArmsError, arms, ceiling, in_modes};
 pub use calibrate::{calibration, noise_floor};
 pub use executor::{Executor, RunError};
-pub use process::{Programme, ProcessExecutor};
+pub use process::{ProcessExecutor, Programme};
 pub use runner::{Progress, RunnerError, Stop, run};
 pub use schedule::{Planned, block_count, schedule_block};
 pub use settings::settings;

@@ -17,8 +17,11 @@ struct Counter {
     name: String,
     unit: &'static str,
     kind: Kind,
-    read: Box<dyn Fn(&Run) -> Option<f64>>,
+    read: Reading,
 }
+
+/// Takes the counter from a run; `None` = it was not available there.
+type Reading = Box<dyn Fn(&Run) -> Option<f64>>;
 
 /// Fills in the mechanisms of every effect.
 ///
@@ -41,8 +44,15 @@ pub(crate) fn explain(experiment: &Experiment, effects: &mut [Effect]) {
             }
             // 1 is added so that a counter that falls to zero has a logarithm: differences below
             // one event a second (or one percent) are no mechanism.
-            differences.push(values.iter().map(|(a, b)| ((a + 1.0) / (b + 1.0)).ln()).collect());
-            let side = |f: fn(&(f64, f64)) -> f64| median(&values.iter().map(f).collect::<Vec<_>>()).unwrap_or(0.0);
+            differences.push(
+                values
+                    .iter()
+                    .map(|(a, b)| ((a + 1.0) / (b + 1.0)).ln())
+                    .collect(),
+            );
+            let side = |f: fn(&(f64, f64)) -> f64| {
+                median(&values.iter().map(f).collect::<Vec<_>>()).unwrap_or(0.0)
+            };
             mechanisms.push((
                 counter.kind,
                 Mechanism {
@@ -67,7 +77,9 @@ pub(crate) fn explain(experiment: &Experiment, effects: &mut [Effect]) {
         let mut mechanisms: Vec<Mechanism> = mechanisms.into_iter().map(|(_, m)| m).collect();
         mechanisms.sort_by(|a, b| {
             let change = |m: &Mechanism| ((m.arm + 1.0) / (m.baseline + 1.0)).ln().abs();
-            b.explains.cmp(&a.explains).then(change(b).total_cmp(&change(a)))
+            b.explains
+                .cmp(&a.explains)
+                .then(change(b).total_cmp(&change(a)))
         });
         mechanisms.truncate(SHOWN);
         effect.mechanisms = mechanisms;
@@ -85,7 +97,12 @@ fn pairs<'a>(experiment: &'a Experiment, effect: &Effect) -> Vec<(&'a Run, &'a R
     let baseline = of(&effect.baseline);
     of(&effect.arm)
         .into_iter()
-        .filter_map(|a| baseline.iter().find(|b| b.block == a.block).map(|b| (a, *b)))
+        .filter_map(|a| {
+            baseline
+                .iter()
+                .find(|b| b.block == a.block)
+                .map(|b| (a, *b))
+        })
         .collect()
 }
 
@@ -104,18 +121,23 @@ pub(crate) fn threads_name(threads: ThreadType) -> &'static str {
 
 fn counters() -> Vec<Counter> {
     let mut counters = Vec::new();
-    for threads in [ThreadType::Scheduler, ThreadType::DirtyCpu, ThreadType::Other] {
-        let mut per_second = |what: &str, read: fn(&plimsoll_schema::ThreadTypeEvidence) -> Option<u64>| {
-            counters.push(Counter {
-                name: format!("{what}, {}", threads_name(threads)),
-                unit: "per second",
-                kind: Kind::Cost,
-                read: Box::new(move |run| {
-                    let count = read(run.evidence.threads.get(&threads)?)?;
-                    Some(count as f64 / watched_seconds(run)?)
-                }),
-            });
-        };
+    for threads in [
+        ThreadType::Scheduler,
+        ThreadType::DirtyCpu,
+        ThreadType::Other,
+    ] {
+        let mut per_second =
+            |what: &str, read: fn(&plimsoll_schema::ThreadTypeEvidence) -> Option<u64>| {
+                counters.push(Counter {
+                    name: format!("{what}, {}", threads_name(threads)),
+                    unit: "per second",
+                    kind: Kind::Cost,
+                    read: Box::new(move |run| {
+                        let count = read(run.evidence.threads.get(&threads)?)?;
+                        Some(count as f64 / watched_seconds(run)?)
+                    }),
+                });
+            };
         per_second("migrations", |t| t.migrations);
         per_second("involuntary switches", |t| t.involuntary_switches);
         per_second("voluntary switches", |t| t.voluntary_switches);
@@ -132,17 +154,31 @@ fn counters() -> Vec<Counter> {
         });
     }
     let mut whole = |name: &str, unit, kind, read: fn(&Run) -> Option<f64>| {
-        counters.push(Counter { name: name.to_owned(), unit, kind, read: Box::new(read) });
+        counters.push(Counter {
+            name: name.to_owned(),
+            unit,
+            kind,
+            read: Box::new(read),
+        });
     };
-    whole("CPU time on threads bound to one CPU", "% of the run's CPU time", Kind::Benefit, |run| {
-        Some(100.0 * bound_share(run)?)
+    whole(
+        "CPU time on threads bound to one CPU",
+        "% of the run's CPU time",
+        Kind::Benefit,
+        |run| Some(100.0 * bound_share(run)?),
+    );
+    whole("mean run queue", "processes", Kind::Cost, |run| {
+        run.vm.as_ref()?.run_queue_mean
     });
-    whole("mean run queue", "processes", Kind::Cost, |run| run.vm.as_ref()?.run_queue_mean);
     whole("throttled", "% of wall time", Kind::Cost, |run| {
         Some(100.0 * run.evidence.host.throttled_seconds? / watched_seconds(run)?)
     });
-    whole("steal", "% of CPU time", Kind::Cost, |run| Some(100.0 * run.evidence.host.steal_share?));
-    whole("used by others", "% of CPU time", Kind::Cost, |run| Some(100.0 * run.evidence.host.other_share?));
+    whole("steal", "% of CPU time", Kind::Cost, |run| {
+        Some(100.0 * run.evidence.host.steal_share?)
+    });
+    whole("used by others", "% of CPU time", Kind::Cost, |run| {
+        Some(100.0 * run.evidence.host.other_share?)
+    });
     whole("NUMA hint faults", "per second", Kind::Cost, |run| {
         Some(run.evidence.host.numa_hint_faults? as f64 / watched_seconds(run)?)
     });
@@ -156,8 +192,15 @@ fn watched_seconds(run: &Run) -> Option<f64> {
 
 /// Share of the run's CPU time that was spent by threads whose mask is one CPU.
 pub(crate) fn bound_share(run: &Run) -> Option<f64> {
-    let (bound, all) = run.evidence.threads.values().fold((0.0, 0.0), |(bound, all), t| {
-        (bound + t.bound_seconds, all + t.user_seconds + t.system_seconds)
-    });
+    let (bound, all) = run
+        .evidence
+        .threads
+        .values()
+        .fold((0.0, 0.0), |(bound, all), t| {
+            (
+                bound + t.bound_seconds,
+                all + t.user_seconds + t.system_seconds,
+            )
+        });
     (all > 0.0).then_some(bound / all)
 }

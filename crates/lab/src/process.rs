@@ -33,6 +33,8 @@ const PADDING: u64 = 4096;
 pub struct Programme {
     /// The command's words, placeholders included.
     pub words: Vec<String>,
+    /// The words of the built-in workloads that ceiling arms run, by name.
+    pub ceilings: BTreeMap<String, Vec<String>>,
     /// Environment settings, placeholders included.
     pub environment: BTreeMap<String, String>,
     /// Where the figure comes from when the command does not speak the workload protocol.
@@ -68,18 +70,40 @@ impl ProcessExecutor {
         Self { programme, stop }
     }
 
-    fn command(&self, design: &Design, arm: &Arm, planned: &Planned, session: &Session) -> Result<Command, RunError> {
-        let values = Fill { level: planned.level, seconds: design.window_seconds, seed: planned.seed };
-        let filled = fill(&self.programme.words, &self.programme.environment, &values)
+    fn command(
+        &self,
+        design: &Design,
+        arm: &Arm,
+        planned: &Planned,
+        session: &Session,
+    ) -> Result<Command, RunError> {
+        let values = Fill {
+            level: planned.level,
+            seconds: design.window_seconds,
+            seed: planned.seed,
+        };
+        let words = match &arm.ceiling {
+            None => &self.programme.words,
+            Some(workload) => self.programme.ceilings.get(workload).ok_or_else(|| {
+                RunError::Setup(format!("the workload `{workload}` is not known"))
+            })?,
+        };
+        let filled = fill(words, &self.programme.environment, &values)
             .map_err(|e| RunError::Setup(e.to_string()))?;
-        let (program, arguments) =
-            filled.words.split_first().ok_or_else(|| RunError::Setup("the command is empty".to_owned()))?;
+        let (program, arguments) = filled
+            .words
+            .split_first()
+            .ok_or_else(|| RunError::Setup("the command is empty".to_owned()))?;
         let mut command = Command::new(program);
         command
             .args(arguments)
             .envs(filled.env)
+            .envs(&arm.env)
             .envs(session.environment(&arm.vm_flags))
-            .env("PLIMSOLL_PADDING", "x".repeat((planned.seed % PADDING) as usize))
+            .env(
+                "PLIMSOLL_PADDING",
+                "x".repeat((planned.seed % PADDING) as usize),
+            )
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -94,6 +118,7 @@ impl ProcessExecutor {
         child: &mut Child,
         lines: &Receiver<String>,
         probe: &mut Probe,
+        session: &Session,
         deadline: Instant,
         output: &mut Output,
     ) -> Result<Ended, RunError> {
@@ -103,6 +128,9 @@ impl ProcessExecutor {
                     let first = output.samples.is_empty();
                     if output.take(&line) && first {
                         probe.begin();
+                        session
+                            .begin_window()
+                            .map_err(|e| RunError::Setup(e.to_string()))?;
                     }
                     if output.done.is_some() {
                         probe.end();
@@ -116,7 +144,10 @@ impl ProcessExecutor {
                 end_group(child);
                 return Err(RunError::Stopped);
             }
-            if let Some(status) = child.try_wait().map_err(|e| RunError::Setup(e.to_string()))? {
+            if has_ended(child) {
+                // Before it is reaped: a zombie still has its totals.
+                probe.end();
+                let status = child.wait().map_err(|e| RunError::Setup(e.to_string()))?;
                 // The pipe may still hold lines; a grandchild that keeps it open does not hold us.
                 while let Ok(line) = lines.recv_timeout(Duration::from_millis(50)) {
                     output.take(&line);
@@ -136,7 +167,9 @@ impl Executor for ProcessExecutor {
     fn execute(&mut self, design: &Design, arm: &Arm, planned: &Planned) -> Result<Run, RunError> {
         let session = Session::new().map_err(|e| RunError::Setup(e.to_string()))?;
         let mut command = self.command(design, arm, planned, &session)?;
-        let started_at_ms = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_millis() as u64);
+        let started_at_ms = SystemTime::UNIX_EPOCH
+            .elapsed()
+            .map_or(0, |d| d.as_millis() as u64);
         let start = Instant::now();
         let mut child = command.spawn().map_err(|e| RunError::CannotStart {
             program: command.get_program().to_string_lossy().into_owned(),
@@ -157,14 +190,32 @@ impl Executor for ProcessExecutor {
         } else {
             self.programme.timeout
         };
-        let ended = self.follow(&mut child, &lines, &mut probe, start + limit, &mut output);
+        let ended = self.follow(
+            &mut child,
+            &lines,
+            &mut probe,
+            &session,
+            start + limit,
+            &mut output,
+        );
         let wall = start.elapsed();
-        let Observation { evidence, scheduler_masks, .. } = probe.end();
+        let Observation {
+            evidence,
+            scheduler_masks,
+            ..
+        } = probe.observation();
         let ended = ended?;
-        let facts = session.facts().map_err(|e| RunError::Setup(e.to_string()))?;
+        let facts = session
+            .facts()
+            .map_err(|e| RunError::Setup(e.to_string()))?;
         let figure = match ended {
-            Ended::TimedOut => Err(format!("it had not ended after {:.0} s", limit.as_secs_f64())),
-            Ended::Exited(status) if !status.success() => Err(format!("it ended with {status}{}", quoted(&errors.text()))),
+            Ended::TimedOut => Err(format!(
+                "it had not ended after {:.0} s",
+                limit.as_secs_f64()
+            )),
+            Ended::Exited(status) if !status.success() => {
+                Err(format!("it ended with {status}{}", quoted(&errors.text())))
+            }
             Ended::Exited(_) => output.figure(self.programme.metric.as_ref(), wall),
         };
         let mut vm = facts;
@@ -208,12 +259,19 @@ impl Probe {
         }
     }
 
-    fn end(&mut self) -> Observation {
-        if let Self::Watching(watch) = std::mem::replace(self, Self::Ended(Observation::default())) {
+    fn end(&mut self) {
+        if let Self::Watching(_) = self
+            && let Self::Watching(watch) =
+                std::mem::replace(self, Self::Ended(Observation::default()))
+        {
             *self = Self::Ended(watch.finish());
         }
+    }
+
+    fn observation(mut self) -> Observation {
+        self.end();
         match self {
-            Self::Ended(observation) => observation.clone(),
+            Self::Ended(observation) => observation,
             Self::Watching(_) => Observation::default(),
         }
     }
@@ -274,17 +332,24 @@ impl Output {
         if let Some(metric) = metric {
             let value = metric.figure(&self.tail).map_err(|e| e.to_string())?;
             let seconds = wall.as_secs_f64();
-            return Ok(Figure { ops_per_second: value, ..whole(value, seconds) });
+            return Ok(Figure {
+                ops_per_second: value,
+                ..whole(value, seconds)
+            });
         }
         if !self.samples.is_empty() {
             let rates: Vec<f64> = self.samples.iter().map(|s| s.ops / s.seconds).collect();
             let lengths: Vec<f64> = self.samples.iter().map(|s| s.seconds).collect();
             let warm = warmup(&rates, &lengths);
-            let seconds = |samples: &[Sample]| samples.iter().map(|s| s.seconds).sum::<f64>();
+            let seconds =
+                |samples: &[Sample]| samples.iter().map(|s| s.seconds).fold(0.0, |a, b| a + b);
             let (left_out, kept) = self.samples.split_at(warm.skip);
             let ops: f64 = kept.iter().map(|s| s.ops).sum();
             if ops <= 0.0 {
-                return Err("no work was completed in the window: use a longer one (--window 5s)".to_owned());
+                return Err(
+                    "no work was completed in the window: use a longer one (--window 5s)"
+                        .to_owned(),
+                );
             }
             return Ok(Figure {
                 ops_per_second: ops / seconds(kept),
@@ -309,7 +374,11 @@ fn line_reader(stream: impl Read + Send + 'static) -> Receiver<String> {
         let mut reader = BufReader::new(stream);
         loop {
             let mut line = Vec::new();
-            match reader.by_ref().take(KEPT_OUTPUT as u64).read_until(b'\n', &mut line) {
+            match reader
+                .by_ref()
+                .take(KEPT_OUTPUT as u64)
+                .read_until(b'\n', &mut line)
+            {
                 Ok(0) | Err(_) => break,
                 Ok(_) => {
                     let text = String::from_utf8_lossy(&line).trim_end().to_owned();
@@ -357,6 +426,16 @@ fn quoted(errors: &str) -> String {
         .rev()
         .find(|line| !line.trim().is_empty())
         .map_or(String::new(), |line| format!("; it said: {}", line.trim()))
+}
+
+/// Whether the child has ended, without reaping it.
+fn has_ended(child: &Child) -> bool {
+    // SAFETY: `siginfo_t` is plain data, and `waitid` writes it; with WNOWAIT the child stays a zombie.
+    unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        libc::waitid(libc::P_PID, child.id(), &mut info, options) == 0 && info.si_pid() != 0
+    }
 }
 
 /// Ends the child and whatever it started.

@@ -80,17 +80,23 @@ pub fn run(
     let start = Instant::now();
     let arms = experiment.arms.len();
     let cells = arms * experiment.levels.len();
-    let budget = experiment.design.budget_seconds.map(Duration::from_secs_f64);
-    let error_rate = experiment.design.error_rate;
-    let default_blocks = block_count(arms, experiment.levels.len(), error_rate);
+    let budget = experiment
+        .design
+        .budget_seconds
+        .map(Duration::from_secs_f64);
+    let default_blocks = block_count(experiment);
     let mut block = 0;
     loop {
         let blocks = match (experiment.design.blocks, budget) {
             (Some(blocks), _) => blocks,
             (None, None) => default_blocks,
-            (None, Some(budget)) => {
-                blocks_within(budget, elapsed + start.elapsed(), experiment.runs.len(), cells, block)
-            }
+            (None, Some(budget)) => blocks_within(
+                budget,
+                elapsed + start.elapsed(),
+                experiment.runs.len(),
+                cells,
+                block,
+            ),
         };
         if block >= blocks {
             break;
@@ -127,7 +133,13 @@ pub fn run(
 
 /// How many whole blocks fit the budget, at the pace so far: at least the one that is under way, and
 /// one more only if it is expected to end in time.
-fn blocks_within(budget: Duration, used: Duration, runs: usize, cells: usize, block: usize) -> usize {
+fn blocks_within(
+    budget: Duration,
+    used: Duration,
+    runs: usize,
+    cells: usize,
+    block: usize,
+) -> usize {
     if runs == 0 {
         return block + 1;
     }

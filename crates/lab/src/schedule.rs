@@ -1,6 +1,9 @@
 //! Which run comes when.
 
-use plimsoll_stats::block_order;
+use plimsoll_schema::Experiment;
+use plimsoll_stats::{block_order, default_blocks};
+
+use crate::effects::comparisons;
 
 /// One run that is to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,9 +55,9 @@ fn mix(seed: u64, index: u64, stream: u64) -> u64 {
 
 /// How many blocks to run when the user gave neither a number nor a budget: as many as the stated
 /// error rate needs over all effects of the experiment.
-pub fn block_count(arms: usize, levels: usize, error_rate: f64) -> usize {
-    let effects = arms.saturating_sub(1) * levels;
-    plimsoll_stats::default_blocks(effects.max(1), error_rate)
+pub fn block_count(experiment: &Experiment) -> usize {
+    let effects = comparisons(experiment).len();
+    default_blocks(effects.max(1), experiment.design.error_rate)
 }
 
 #[cfg(test)]
@@ -85,14 +88,18 @@ mod tests {
 
     #[test]
     fn orders_are_numbered_through_all_blocks() {
-        let orders: Vec<usize> =
-            (0..3).flat_map(|b| schedule_block(7, 2, &[1, 2], b)).map(|p| p.order).collect();
+        let orders: Vec<usize> = (0..3)
+            .flat_map(|b| schedule_block(7, 2, &[1, 2], b))
+            .map(|p| p.order)
+            .collect();
         assert_eq!(orders, (0..12).collect::<Vec<_>>());
     }
 
     #[test]
     fn each_arm_comes_first_about_equally_often() {
-        let firsts = (0..2_000).filter(|b| schedule_block(1, 2, &[1], *b)[0].arm == 0).count();
+        let firsts = (0..2_000)
+            .filter(|b| schedule_block(1, 2, &[1], *b)[0].arm == 0)
+            .count();
         // Standard deviation of the count: sqrt(2000 ÷ 4) = 22.
         assert!(firsts.abs_diff(1_000) < 112, "{firsts}");
     }

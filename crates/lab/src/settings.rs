@@ -26,7 +26,11 @@ pub fn settings(
     environment
         .filter(|(name, _)| ALLOWED.contains(&name.as_str()))
         .map(|(name, value)| (name, redact(&value)))
-        .chain(facts.iter().map(|(name, value)| ((*name).to_owned(), value.clone())))
+        .chain(
+            facts
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.clone())),
+        )
         .collect()
 }
 
@@ -36,7 +40,11 @@ pub(crate) fn redact(flags: &str) -> String {
     flags
         .split_whitespace()
         .map(|word| {
-            let shown = if std::mem::take(&mut hide) { "[redacted]" } else { word };
+            let shown = if std::mem::take(&mut hide) {
+                "[redacted]"
+            } else {
+                word
+            };
             hide = word == "-setcookie" || word == "--cookie";
             shown
         })
@@ -50,10 +58,16 @@ mod tests {
 
     #[test]
     fn a_cookie_never_reaches_the_record() {
-        let environment = [("ERL_FLAGS", "+sbt ts -setcookie hunter2 -sname a"), ("AWS_SECRET", "x")]
-            .map(|(k, v)| (k.to_owned(), v.to_owned()));
+        let environment = [
+            ("ERL_FLAGS", "+sbt ts -setcookie hunter2 -sname a"),
+            ("AWS_SECRET", "x"),
+        ]
+        .map(|(k, v)| (k.to_owned(), v.to_owned()));
         let settings = settings(environment.into_iter(), &[("erts", "13.1.5".to_owned())]);
-        assert_eq!(settings["ERL_FLAGS"], "+sbt ts -setcookie [redacted] -sname a");
+        assert_eq!(
+            settings["ERL_FLAGS"],
+            "+sbt ts -setcookie [redacted] -sname a"
+        );
         assert_eq!(settings.keys().collect::<Vec<_>>(), ["ERL_FLAGS", "erts"]);
     }
 }

@@ -21,7 +21,9 @@ pub enum StoreError {
         why: String,
     },
     /// It was written by a newer Plimsoll.
-    #[error("the store {path} has layout {found}, this Plimsoll knows up to {LAYOUT}: use the newer Plimsoll that wrote it, or --store FILE")]
+    #[error(
+        "the store {path} has layout {found}, this Plimsoll knows up to {LAYOUT}: use the newer Plimsoll that wrote it, or --store FILE"
+    )]
     Newer {
         /// The file.
         path: String,
@@ -65,19 +67,27 @@ pub fn default_path() -> PathBuf {
 impl Store {
     /// Opens the store, making the file and its folder if they are not there.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let unusable = |why: String| StoreError::Unusable { path: path.display().to_string(), why };
+        let unusable = |why: String| StoreError::Unusable {
+            path: path.display().to_string(),
+            why,
+        };
         if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(|e| unusable(e.to_string()))?;
         }
         let db = Connection::open(path).map_err(|e| unusable(e.to_string()))?;
-        let store = Self { db, path: path.display().to_string() };
+        let store = Self {
+            db,
+            path: path.display().to_string(),
+        };
         store.prepare()?;
         Ok(store)
     }
 
     fn prepare(&self) -> Result<(), StoreError> {
         // Two experiments may run at once, each writing a row a second.
-        self.db.busy_timeout(Duration::from_secs(10)).map_err(|e| self.unusable(e))?;
+        self.db
+            .busy_timeout(Duration::from_secs(10))
+            .map_err(|e| self.unusable(e))?;
         self.db
             .pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))
             .map_err(|e| self.unusable(e))?;
@@ -86,7 +96,10 @@ impl Store {
             .query_row("PRAGMA user_version", [], |row| row.get(0))
             .map_err(|e| self.unusable(e))?;
         if found > LAYOUT {
-            return Err(StoreError::Newer { path: self.path.clone(), found });
+            return Err(StoreError::Newer {
+                path: self.path.clone(),
+                found,
+            });
         }
         self.db
             .execute_batch(&format!(
@@ -109,13 +122,19 @@ impl Store {
     }
 
     fn unusable(&self, error: rusqlite::Error) -> StoreError {
-        StoreError::Unusable { path: self.path.clone(), why: error.to_string() }
+        StoreError::Unusable {
+            path: self.path.clone(),
+            why: error.to_string(),
+        }
     }
 
     /// Stores a new experiment and gives it its number.
     pub fn add(&mut self, experiment: &mut Experiment) -> Result<(), StoreError> {
         self.db
-            .execute("INSERT INTO experiment (record) VALUES (?1)", [without_runs(experiment)])
+            .execute(
+                "INSERT INTO experiment (record) VALUES (?1)",
+                [without_runs(experiment)],
+            )
             .map_err(|e| self.unusable(e))?;
         experiment.id = self.db.last_insert_rowid();
         Ok(())
@@ -134,9 +153,17 @@ impl Store {
 
     /// Stores one run and the time that the experiment has used so far: once this returns, a crash
     /// does not lose it.
-    pub fn add_run(&mut self, experiment: i64, run: &Run, elapsed: Duration) -> Result<(), StoreError> {
+    pub fn add_run(
+        &mut self,
+        experiment: i64,
+        run: &Run,
+        elapsed: Duration,
+    ) -> Result<(), StoreError> {
         let path = self.path.clone();
-        let unusable = |e: rusqlite::Error| StoreError::Unusable { path: path.clone(), why: e.to_string() };
+        let unusable = |e: rusqlite::Error| StoreError::Unusable {
+            path: path.clone(),
+            why: e.to_string(),
+        };
         let transaction = self.db.transaction().map_err(unusable)?;
         transaction
             .execute(
@@ -155,12 +182,17 @@ impl Store {
 
     /// An experiment with all its runs, and the time that they have used.
     pub fn load(&self, id: i64) -> Result<(Experiment, Duration), StoreError> {
-        let damaged = |e: serde_json::Error| StoreError::Damaged { id, why: e.to_string() };
+        let damaged = |e: serde_json::Error| StoreError::Damaged {
+            id,
+            why: e.to_string(),
+        };
         let (record, elapsed): (String, i64) = self
             .db
-            .query_row("SELECT record, elapsed_ms FROM experiment WHERE id = ?1", [id], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })
+            .query_row(
+                "SELECT record, elapsed_ms FROM experiment WHERE id = ?1",
+                [id],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
             .optional()
             .map_err(|e| self.unusable(e))?
             .ok_or(StoreError::NoSuchExperiment(id))?;
@@ -198,8 +230,11 @@ impl Store {
         records
             .into_iter()
             .map(|(id, record, runs)| {
-                let e: Experiment = serde_json::from_str(&record)
-                    .map_err(|e| StoreError::Damaged { id, why: e.to_string() })?;
+                let e: Experiment =
+                    serde_json::from_str(&record).map_err(|e| StoreError::Damaged {
+                        id,
+                        why: e.to_string(),
+                    })?;
                 Ok(Summary {
                     id,
                     started_at_ms: e.started_at_ms,
@@ -216,7 +251,10 @@ impl Store {
 }
 
 fn without_runs(experiment: &Experiment) -> String {
-    to_json(&Experiment { runs: Vec::new(), ..experiment.clone() })
+    to_json(&Experiment {
+        runs: Vec::new(),
+        ..experiment.clone()
+    })
 }
 
 fn to_json<T: serde::Serialize>(record: &T) -> String {

@@ -1,7 +1,10 @@
 //! One sentence, and what it does not say.
 
-use plimsoll_schema::{Arm, Conclusion, Effect, Experiment, LaunchLine, Verdict};
-use plimsoll_stats::minimum_blocks;
+use plimsoll_schema::{Arm, Conclusion, Effect, Experiment, LaunchLine, RunStatus, Verdict};
+use plimsoll_stats::{median, minimum_blocks};
+
+use crate::effects::comparisons;
+use crate::mechanism::bound_share;
 
 /// Below this share of the CPUs that could work, adding jobs is not what is missing.
 const POOR_EFFICIENCY: f64 = 0.5;
@@ -11,16 +14,25 @@ pub(crate) fn verdict(experiment: &Experiment) -> Verdict {
     let mut notes = Vec::new();
     notes.extend(same_placement(experiment));
     notes.extend(poor_scaling(experiment));
+    notes.extend(reached(experiment));
     notes.extend(mechanism_note(experiment));
     notes.extend(error_rate_note(experiment));
-    Verdict { sentence: sentence(experiment, winner), notes, launch: launch(experiment, winner) }
+    Verdict {
+        sentence: sentence(experiment, winner),
+        notes,
+        launch: launch(experiment, winner),
+    }
 }
 
 /// The arm to use: faster than the baseline at some level, slower at none; of several the one with
 /// the largest lower bound.
 fn winner(experiment: &Experiment) -> Option<&Arm> {
     let worst_gain = |arm: &Arm| -> Option<f64> {
-        let mine: Vec<&Effect> = experiment.effects.iter().filter(|e| e.arm == arm.name).collect();
+        let mine: Vec<&Effect> = experiment
+            .effects
+            .iter()
+            .filter(|e| e.arm == arm.name)
+            .collect();
         if mine.iter().any(|e| e.conclusion == Conclusion::Slower) {
             return None;
         }
@@ -39,11 +51,20 @@ fn winner(experiment: &Experiment) -> Option<&Arm> {
 
 fn sentence(experiment: &Experiment, winner: Option<&Arm>) -> String {
     let baseline = &experiment.design.baseline;
-    if experiment.arms.len() < 2 {
+    if comparisons(experiment).is_empty() {
         return only_one_arm(experiment);
     }
-    if experiment.effects.iter().all(|e| e.conclusion == Conclusion::TooFewBlocks) {
-        let blocks = experiment.effects.iter().map(|e| e.blocks).max().unwrap_or(0);
+    if experiment
+        .effects
+        .iter()
+        .all(|e| e.conclusion == Conclusion::TooFewBlocks)
+    {
+        let blocks = experiment
+            .effects
+            .iter()
+            .map(|e| e.blocks)
+            .max()
+            .unwrap_or(0);
         return format!(
             "{blocks} blocks are too few to claim anything at an error rate of {:.0} % over {}: \
              run at least {} (--blocks {}).",
@@ -80,7 +101,10 @@ fn only_one_arm(experiment: &Experiment) -> String {
             arm.same_as.join(", ")
         );
     }
-    let best = experiment.efficiency.iter().max_by(|a, b| a.ops_per_second.total_cmp(&b.ops_per_second));
+    let best = experiment
+        .efficiency
+        .iter()
+        .max_by(|a, b| a.ops_per_second.total_cmp(&b.ops_per_second));
     match best {
         Some(row) => format!(
             "Only one arm was run: it does at most {} {} per second, at level {}.",
@@ -94,15 +118,36 @@ fn only_one_arm(experiment: &Experiment) -> String {
 
 fn nothing_seen(experiment: &Experiment) -> String {
     let baseline = &experiment.design.baseline;
-    let seen = experiment.effects.iter().filter_map(|e| e.smallest_detectable).fold(0.0, f64::max);
+    let seen = experiment
+        .effects
+        .iter()
+        .filter_map(|e| e.smallest_detectable)
+        .fold(0.0, f64::max);
     let could = if seen > 0.0 {
-        format!("; a difference of {} or more would have been found", percent(seen))
+        format!(
+            "; a difference of {} or more would have been found",
+            percent(seen)
+        )
     } else {
         String::new()
     };
-    let blocks = experiment.effects.iter().map(|e| e.blocks).min().unwrap_or(0);
-    let others: Vec<String> =
-        experiment.arms.iter().filter(|a| &a.name != baseline).map(names).collect();
+    let blocks = experiment
+        .effects
+        .iter()
+        .map(|e| e.blocks)
+        .min()
+        .unwrap_or(0);
+    if experiment.arms.iter().any(|a| a.against.is_some()) {
+        return format!(
+            "No arm differs from the one that it is compared with in {blocks} blocks{could}: keep {baseline}."
+        );
+    }
+    let others: Vec<String> = experiment
+        .arms
+        .iter()
+        .filter(|a| &a.name != baseline)
+        .map(names)
+        .collect();
     format!(
         "No difference between {baseline} and {} in {blocks} blocks{could}: keep {baseline}.",
         others.join(", ")
@@ -110,11 +155,19 @@ fn nothing_seen(experiment: &Experiment) -> String {
 }
 
 fn claim(experiment: &Experiment, effect: &Effect) -> String {
-    let arm = experiment.arms.iter().find(|a| a.name == effect.arm).map_or(effect.arm.clone(), names);
+    let arm = experiment
+        .arms
+        .iter()
+        .find(|a| a.name == effect.arm)
+        .map_or(effect.arm.clone(), names);
     let word = if effect.ratio >= 1.0 { "more" } else { "less" };
     let interval = effect.interval.map_or(String::new(), |i| {
         let (low, high) = ((i.low - 1.0).abs(), (i.high - 1.0).abs());
-        format!(" ({} to {})", percent(low.min(high)), percent(low.max(high)))
+        format!(
+            " ({} to {})",
+            percent(low.min(high)),
+            percent(low.max(high))
+        )
     });
     format!(
         "{arm} does {} {word} work than {} at level {}{interval}",
@@ -155,16 +208,50 @@ fn poor_scaling(experiment: &Experiment) -> Option<String> {
         .max_by_key(|row| row.level)?;
     let speedup = row.speedup.filter(|_| row.level > 1)?;
     let share = speedup / f64::from(row.usable_cpus);
+    // Said only if even the upper end of the interval is poor.
+    let at_best = row.speedup_interval.map_or(speedup, |i| i.high) / f64::from(row.usable_cpus);
     let fact = format!(
         "{} jobs run {} × as fast as one, on {}",
         row.level,
         significant(speedup),
         counted(row.usable_cpus as usize, "CPU")
     );
-    Some(if share < POOR_EFFICIENCY && row.usable_cpus > 1 {
-        format!("{fact}: find the serial part first; no placement makes up for it.")
+    let ceiling = row.of_ceiling.map_or(String::new(), |share| {
+        format!(
+            ", {} of what the same cores gave a pure spin loop in the same blocks",
+            percent(share)
+        )
+    });
+    Some(if at_best < POOR_EFFICIENCY && row.usable_cpus > 1 {
+        format!("{fact}{ceiling}: find the serial part first; no placement makes up for it.")
     } else {
-        format!("{fact} ({} of what they could give).", percent(share))
+        format!(
+            "{fact} ({} of what they could give{ceiling}).",
+            percent(share)
+        )
+    })
+}
+
+/// How much of the work a binding reached.
+fn reached(experiment: &Experiment) -> Option<String> {
+    let shares: Vec<String> = experiment
+        .arms
+        .iter()
+        .filter(|arm| arm.predicted.iter().any(Option::is_some))
+        .filter_map(|arm| {
+            let runs = experiment
+                .runs
+                .iter()
+                .filter(|r| r.arm == arm.name && r.status == RunStatus::Ok);
+            let share = median(&runs.filter_map(bound_share).collect::<Vec<_>>())?;
+            Some(format!("{} {}", arm.name, percent(share)))
+        })
+        .collect();
+    (!shares.is_empty()).then(|| {
+        format!(
+            "CPU time on threads bound to one CPU: {}.",
+            shares.join(", ")
+        )
     })
 }
 
@@ -174,7 +261,10 @@ fn mechanism_note(experiment: &Experiment) -> Option<String> {
         .iter()
         .filter(|e| matches!(e.conclusion, Conclusion::Faster | Conclusion::Slower))
         .collect();
-    let explained = claims.iter().flat_map(|e| &e.mechanisms).find(|m| m.explains);
+    let explained = claims
+        .iter()
+        .flat_map(|e| &e.mechanisms)
+        .find(|m| m.explains);
     match (claims.is_empty(), explained) {
         (true, _) => None,
         (false, Some(m)) => Some(format!(
@@ -203,14 +293,25 @@ fn error_rate_note(experiment: &Experiment) -> Option<String> {
 
 fn launch(experiment: &Experiment, winner: Option<&Arm>) -> LaunchLine {
     let command = if experiment.design.command.is_empty() {
-        "erl …".to_owned()
+        "YOUR COMMAND".to_owned()
     } else {
         experiment.design.command.join(" ")
     };
     let bound = winner.filter(|arm| arm.bind.is_some());
-    let flags = winner.map(|arm| arm.vm_flags.join(" ")).filter(|flags| !flags.is_empty());
+    let settings: Vec<String> = winner
+        .into_iter()
+        .flat_map(|arm| {
+            let flags = (!arm.vm_flags.is_empty())
+                .then(|| format!("ERL_FLAGS=\"{}\"", arm.vm_flags.join(" ")));
+            arm.env
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .chain(flags)
+        })
+        .collect();
+    let flags = (!settings.is_empty()).then(|| settings.join(" "));
     let command = match &flags {
-        Some(flags) => format!("ERL_FLAGS=\"{flags}\" {command}"),
+        Some(flags) => format!("{flags} {command}"),
         None => format!("{command}   # no flag: the default was not beaten"),
     };
     let verify = match (bound, &flags) {
@@ -235,15 +336,29 @@ fn launch(experiment: &Experiment, winner: Option<&Arm>) -> LaunchLine {
 }
 
 fn significant(x: f64) -> String {
-    let digits = if x.abs() >= 100.0 { 0 } else if x.abs() >= 10.0 { 1 } else { 2 };
+    let digits = if x.abs() >= 100.0 {
+        0
+    } else if x.abs() >= 10.0 {
+        1
+    } else {
+        2
+    };
     format!("{x:.digits$}")
 }
 
 fn percent(share: f64) -> String {
     let p = 100.0 * share;
-    if p >= 10.0 { format!("{p:.0} %") } else { format!("{p:.1} %") }
+    if p >= 10.0 {
+        format!("{p:.0} %")
+    } else {
+        format!("{p:.1} %")
+    }
 }
 
 fn counted(n: usize, thing: &str) -> String {
-    if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
+    if n == 1 {
+        format!("1 {thing}")
+    } else {
+        format!("{n} {thing}s")
+    }
 }

@@ -136,10 +136,13 @@ fn bytes(pattern: &[u8], text: &[u8], limit: Limit) -> Found {
     if pattern.is_empty() {
         return found(text.len() as u64, longest, limit);
     }
-    let masks = Masks::new(pattern.iter().map(|b| u32::from(*b)));
+    let mut masks = [0; 256];
+    for (place, symbol) in pattern.iter().enumerate() {
+        masks[usize::from(*symbol)] |= 1 << place;
+    }
     let mut column = Column::new(pattern.len());
     for symbol in text {
-        column.advance(masks.byte(*symbol));
+        column.advance(masks[usize::from(*symbol)]);
     }
     found(column.score(), longest, limit)
 }

@@ -162,7 +162,10 @@ fn quota_seen_by_old_vm(
         .find_map(|mount| match mount.version {
             CgroupVersion::V2 => {
                 let controllers = root.read(mount.point.join("cgroup.controllers"))?;
-                if !controllers.split_whitespace().any(|name| name == "cpu") {
+                // At the end of the line the VM does not know the word: it takes the newline for a
+                // part of it (`csv_contains`).
+                let names: Vec<_> = controllers.split_whitespace().collect();
+                if !names.iter().rev().skip(1).any(|&name| name == "cpu") {
                     return None;
                 }
                 let text = root.read(mount.point.join("cpu.max")).unwrap_or_default();

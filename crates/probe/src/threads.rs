@@ -134,7 +134,10 @@ impl Threads {
         }
         if let Some(vm) = &mut self.vm {
             for (_, thread) in self.present.range((vm.process, 0)..=(vm.process, u32::MAX)) {
-                if let Some(number) = scheduler_number(&thread.last.stat.comm) {
+                // A thread that ends between two reads shows no mask any more: the last one holds.
+                if let Some(number) = scheduler_number(&thread.last.stat.comm)
+                    && !thread.last.mask.is_empty()
+                {
                     vm.masks.insert(number, thread.last.mask.clone());
                 }
             }

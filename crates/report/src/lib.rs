@@ -22,5 +22,6 @@ pub use html::{experiment_html, jitter_html};
 pub use spots::{ThreadSpot, thread_spots};
 pub use svg::map_svg;
 pub use terminal::{
-    RunsRow, calibration_text, capacity_text, compare_text, emphasised, experiment_text, jitter_text, map_text, runs_table,
+    RunsRow, calibration_text, capacity_text, compare_text, emphasised, experiment_text,
+    jitter_text, map_text, runs_table,
 };

@@ -100,18 +100,17 @@ pub fn scaling(e: &Experiment) -> Option<String> {
         .filter(|x| x.arm == e.design.baseline && x.level > 1)
         .max_by_key(|x| x.level)?;
     let share = efficiency(x)?;
-    let unit = if e.design.unit.is_empty() {
-        "at a time"
-    } else {
-        &e.design.unit
-    };
-    let advice = if share < 0.5 {
+    // Said only if even the upper end of the interval is poor.
+    let at_best = x
+        .speedup_interval
+        .map_or(share, |i| i.high / f64::from(x.usable_cpus));
+    let advice = if at_best < 0.5 {
         ": find the serial part before placing threads"
     } else {
         ""
     };
     Some(format!(
-        "{}: {} {unit} run {}× as fast as one, {} of what {} could do at most{advice}",
+        "{}: {} jobs run {}× as fast as one, {} of what {} could do at most{advice}",
         x.arm,
         x.level,
         significant(x.speedup?, 2),

@@ -96,6 +96,15 @@ pub struct Arm {
     pub bind: Option<BindType>,
     /// VM flags of the arm, as they go into `ERL_FLAGS`.
     pub vm_flags: Vec<String>,
+    /// Environment settings of the arm.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Name of the arm that it is compared with; `None` = the design's baseline.
+    #[serde(default)]
+    pub against: Option<String>,
+    /// The built-in workload that it runs instead of the design's: a ceiling, compared with nothing.
+    #[serde(default)]
+    pub ceiling: Option<String>,
     /// The CPU of scheduler 1, 2, … that we predict; `null` = unbound; empty = no prediction.
     pub predicted: Vec<Option<u32>>,
 }
@@ -117,6 +126,13 @@ pub struct Efficiency {
     pub speedup_interval: Option<Interval>,
     /// CPUs that could work on it: min(level, CPUs allowed).
     pub usable_cpus: u32,
+    /// Speedup ÷ the ceiling arm's speedup at the same level, paired by block; `None` when the
+    /// experiment has no ceiling arm or no level 1.
+    #[serde(default)]
+    pub of_ceiling: Option<f64>,
+    /// Interval for `of_ceiling`; `None` = too few blocks.
+    #[serde(default)]
+    pub of_ceiling_interval: Option<Interval>,
     /// Runs that it rests on.
     pub runs: usize,
 }

@@ -120,8 +120,10 @@ fn record(on: bool) {
     statistics::record(on);
 }
 
+type Histogram = Vec<(u64, u64)>;
+
 #[rustler::nif]
-fn slices() -> (Vec<(u64, u64)>, Vec<(u64, u64)>) {
+fn slices() -> (Histogram, Histogram) {
     let slices = statistics::take_slices();
     (slices.wall, slices.cpu)
 }

@@ -1,19 +1,41 @@
 //! Yielding NIFs: write a long computation once as a sequence of steps, export it as a native
 //! function that respects the schedulers.
 //!
-//! ```ignore
+//! ```no_run
+//! use std::task::Poll;
+//! use plimsoll_timeslice::{Mode, Resumable, register, run};
+//! use rustler::{Encoder, Env, NifResult, Term};
+//!
 //! struct Sum { next: u64, last: u64, sum: u64 }
 //!
-//! impl plimsoll_timeslice::Resumable for Sum {
+//! impl Resumable for Sum {
 //!     type Output = u64;
-//!     fn step(&mut self, operations: u64) -> std::task::Poll<u64> { … }
-//!     fn finish<'a>(sum: u64, env: Env<'a>) -> NifResult<Term<'a>> { Ok(sum.encode(env)) }
+//!
+//!     fn step(&mut self, operations: u64) -> Poll<u64> {
+//!         for _ in 0..operations {
+//!             if self.next > self.last {
+//!                 return Poll::Ready(self.sum);
+//!             }
+//!             self.sum = self.sum.wrapping_add(self.next);
+//!             self.next += 1;
+//!         }
+//!         Poll::Pending
+//!     }
+//!
+//!     fn finish(sum: u64, env: Env<'_>) -> NifResult<Term<'_>> {
+//!         Ok(sum.encode(env))
+//!     }
 //! }
 //!
 //! #[rustler::nif]
-//! fn sum(env: Env, last: u64) -> NifResult<Term> {
-//!     plimsoll_timeslice::run(env, Mode::Yielding, Sum { next: 0, last, sum: 0 })
+//! fn sum(env: Env<'_>, last: u64) -> NifResult<Term<'_>> {
+//!     run(env, Mode::Yielding, Sum { next: 0, last, sum: 0 })
 //! }
+//!
+//! fn load(env: Env<'_>, _info: Term<'_>) -> bool {
+//!     register::<Sum>(env).is_ok()
+//! }
+//! # fn main() {}
 //! ```
 //!
 //! The state lives in a resource that only the call owns, so it is freed on every path: result,

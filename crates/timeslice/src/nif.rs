@@ -81,7 +81,7 @@ pub fn run<C: Resumable>(env: Env<'_>, mode: Mode, computation: C) -> NifResult<
                     let name = std::any::type_name::<C>();
                     Error::RaiseTerm(Box::new((atoms::not_registered(), name)))
                 })?;
-                Ok(schedule(env, scheduler, &slot))
+                Ok(schedule::<C>(env, scheduler, slot.encode(env)))
             }
         }
     })
@@ -166,14 +166,18 @@ fn slice<C: Resumable>(env: Env<'_>, state: &mut State<C>) -> ControlFlow<C::Out
         let operations = slice.operations();
         let poll = state.computation.step(operations);
         let next = slice.after(operations);
-        // What the VM counts in is reductions; it may want the scheduler back before our
-        // millisecond is over, if the process has used some of its own before the call.
-        let used_up = slice
-            .untold_percent()
-            .is_some_and(|percent| rustler::schedule::consume_timeslice(env, percent.into()));
+        // Our slice is the VM's timeslice: at its end nothing is left of that, so that whoever
+        // waits runs next. The VM may want the scheduler back before, if the process has used
+        // some of its own before the call.
+        let percent = if next == Next::Yield {
+            100
+        } else {
+            slice.untold_percent()
+        };
+        let used_up = percent > 0 && rustler::schedule::consume_timeslice(env, percent.into());
         match poll {
             Poll::Ready(output) => return ControlFlow::Break(output),
-            Poll::Pending if used_up || next == Next::Yield => return ControlFlow::Continue(()),
+            Poll::Pending if used_up => return ControlFlow::Continue(()),
             Poll::Pending => {}
         }
     }
@@ -185,12 +189,8 @@ fn alive(env: Env<'_>) -> bool {
 }
 
 /// Asks the VM to go on with `slot` later; the term must be returned from the NIF at once.
-fn schedule<'a, C: Resumable>(
-    env: Env<'a>,
-    scheduler: SchedulerFlags,
-    slot: &ResourceArc<Slot<C>>,
-) -> Term<'a> {
-    let arguments = [slot.encode(env).as_c_arg()];
+fn schedule<'a, C: Resumable>(env: Env<'a>, scheduler: SchedulerFlags, slot: Term<'a>) -> Term<'a> {
+    let arguments = [slot.as_c_arg()];
     // SAFETY: the environment is that of the running NIF; the VM copies the name and the one
     // argument, which keeps the resource alive from here on; `resume` has the signature of a
     // NIF. The result is valid in this environment.
@@ -223,7 +223,7 @@ unsafe extern "C" fn resume<C: Resumable>(
         let env = Env::new(&lifetime, env);
         let argument = Term::new(env, *argv);
         let result = guarded(|| {
-            let slot: ResourceArc<Slot<C>> = argument.decode()?;
+            let slot: &Slot<C> = argument.decode()?;
             // Taken out while it runs, so that it is dropped here and now if it ends, and not
             // when the garbage collector finds the slot.
             let taken = slot.0.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -232,7 +232,8 @@ unsafe extern "C" fn resume<C: Resumable>(
                 ControlFlow::Break(term) => Ok(term),
                 ControlFlow::Continue(scheduler) => {
                     *slot.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(state);
-                    Ok(schedule(env, scheduler, &slot))
+                    // The same term: a new one each time would be garbage on the caller's heap.
+                    Ok(schedule::<C>(env, scheduler, argument))
                 }
             }
         });

@@ -47,6 +47,14 @@ impl Builtin {
             Self::EtsCounter => "updates",
         }
     }
+
+    /// The environment variable that sets its execution mode, and the modes; `None` when it has one
+    /// way of running only.
+    pub fn modes(self) -> Option<(&'static str, &'static [&'static str])> {
+        match self {
+            Self::Spin | Self::NifSpin | Self::EtsCounter => None,
+        }
+    }
 }
 
 impl fmt::Display for Builtin {

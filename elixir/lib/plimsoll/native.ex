@@ -52,6 +52,10 @@ defmodule Plimsoll.Native do
   def timeslice_slices, do: not_loaded()
 
   @doc false
+  # CPU nanoseconds of the whole VM, by every thread.
+  def timeslice_process_cpu, do: not_loaded()
+
+  @doc false
   def panic_for_test, do: not_loaded()
 
   @doc false

@@ -27,14 +27,25 @@ echo '{"plimsoll":1,"event":"done","ops":1000,"seconds":0.1}'
 fn the_vm_is_bound_as_its_arm_says() {
     let record = Bench::new().json(
         "experiment",
-        &["bench", "spin", "--arms", "u,db", "--levels", "1", "--blocks", "1", "--window", "400ms", "--json", "--quiet"],
+        &[
+            "bench", "spin", "--arms", "u,db", "--levels", "1", "--blocks", "1", "--window",
+            "400ms", "--json", "--quiet",
+        ],
     );
     let runs = record["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 2);
     for run in runs {
         assert_eq!(run["status"]["kind"], "ok", "{run}");
-        let arm = record["arms"].as_array().unwrap().iter().find(|a| a["name"] == run["arm"]).unwrap();
-        assert_eq!(run["vm"]["bindings"], arm["predicted"], "the VM's own word against our prediction");
+        let arm = record["arms"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|a| a["name"] == run["arm"])
+            .unwrap();
+        assert_eq!(
+            run["vm"]["bindings"], arm["predicted"],
+            "the VM's own word against our prediction"
+        );
     }
 }
 
@@ -43,7 +54,17 @@ fn bind_types_that_are_one_placement_are_one_arm() {
     let record = Bench::new().json(
         "experiment",
         &[
-            "bench", "spin", "--arms", "u,db,tnnps", "--levels", "1", "--blocks", "1", "--window", "300ms", "--json",
+            "bench",
+            "spin",
+            "--arms",
+            "u,db,tnnps",
+            "--levels",
+            "1",
+            "--blocks",
+            "1",
+            "--window",
+            "300ms",
+            "--json",
             "--quiet",
         ],
     );
@@ -55,12 +76,18 @@ fn bind_types_that_are_one_placement_are_one_arm() {
 fn a_dirty_nif_is_seen_to_escape_the_binding() {
     let record = Bench::new().json(
         "experiment",
-        &["bench", "nif-spin", "--arms", "u,db", "--levels", "2", "--blocks", "1", "--window", "600ms", "--json", "--quiet"],
+        &[
+            "bench", "nif-spin", "--arms", "u,db", "--levels", "2", "--blocks", "1", "--window",
+            "600ms", "--json", "--quiet",
+        ],
     );
     let findings = record["findings"].as_array().unwrap();
     let allowed = record["machine"]["counts"]["allowed"].as_u64().unwrap();
     if allowed > 1 {
-        assert!(findings.iter().any(|f| f["id"] == "bind.dirty-unbound"), "{findings:#?}");
+        assert!(
+            findings.iter().any(|f| f["id"] == "bind.dirty-unbound"),
+            "{findings:#?}"
+        );
     }
 }
 
@@ -70,11 +97,17 @@ fn a_command_of_ones_own_is_measured_through_the_protocol() {
     let talker = talker(&bench);
     let record = bench.json(
         "experiment",
-        &["bench", "--levels", "1,3", "--blocks", "6", "--unit", "jobs", "--json", "--quiet", "--", &talker],
+        &[
+            "bench", "--levels", "1,3", "--blocks", "6", "--unit", "jobs", "--json", "--quiet",
+            "--", &talker,
+        ],
     );
     for row in record["efficiency"].as_array().unwrap() {
         let expected = 10_000.0 * row["level"].as_f64().unwrap();
-        assert!((row["ops_per_second"].as_f64().unwrap() - expected).abs() < 1e-6, "{row}");
+        assert!(
+            (row["ops_per_second"].as_f64().unwrap() - expected).abs() < 1e-6,
+            "{row}"
+        );
     }
     let speedup = record["efficiency"][1]["speedup"].as_f64().unwrap();
     assert!((speedup - 3.0).abs() < 1e-9, "{speedup}");
@@ -84,7 +117,11 @@ fn a_command_of_ones_own_is_measured_through_the_protocol() {
 fn a_command_that_starts_no_vm_refuses_bind_arms() {
     let ended = Bench::new().run(&["bench", "--arms", "u,db", "--quiet", "--", "true"]);
     assert_eq!(ended.code(), 3);
-    assert!(ended.errors().contains("starts no BEAM"), "{}", ended.errors());
+    assert!(
+        ended.errors().contains("starts no BEAM"),
+        "{}",
+        ended.errors()
+    );
 }
 
 #[test]
@@ -92,7 +129,16 @@ fn a_metric_is_taken_from_the_last_match() {
     let record = Bench::new().json(
         "experiment",
         &[
-            "bench", "--metric", "rate: ([0-9.]+)", "--blocks", "1", "--json", "--quiet", "--", "sh", "-c",
+            "bench",
+            "--metric",
+            "rate: ([0-9.]+)",
+            "--blocks",
+            "1",
+            "--json",
+            "--quiet",
+            "--",
+            "sh",
+            "-c",
             "echo rate: 1; echo rate: 41.5",
         ],
     );
@@ -119,7 +165,11 @@ fn bad_usage_names_the_option_and_exits_with_2() {
     ] {
         let ended = bench.run(&words);
         assert_eq!(ended.code(), 2, "{words:?}: {}", ended.errors());
-        assert!(ended.errors().contains(named), "{words:?}: {}", ended.errors());
+        assert!(
+            ended.errors().contains(named),
+            "{words:?}: {}",
+            ended.errors()
+        );
     }
 }
 
@@ -127,7 +177,11 @@ fn bad_usage_names_the_option_and_exits_with_2() {
 fn a_program_that_is_not_there_is_named() {
     let ended = Bench::new().run(&["bench", "--quiet", "--", "no-such-program-here"]);
     assert_eq!(ended.code(), 3);
-    assert!(ended.errors().contains("no-such-program-here"), "{}", ended.errors());
+    assert!(
+        ended.errors().contains("no-such-program-here"),
+        "{}",
+        ended.errors()
+    );
 }
 
 #[test]
@@ -148,7 +202,10 @@ fn an_interrupted_experiment_keeps_its_runs_and_resumes() {
     assert_eq!(before["experiments"][0]["status"], "running");
     assert!(before["experiments"][0]["runs"].as_u64().unwrap() >= 3);
 
-    let after = bench.json("experiment", &["bench", "--resume", "1", "--json", "--quiet"]);
+    let after = bench.json(
+        "experiment",
+        &["bench", "--resume", "1", "--json", "--quiet"],
+    );
     assert_eq!(after["status"], "complete");
     assert_eq!(after["runs"].as_array().unwrap().len(), 40);
 }
@@ -167,10 +224,22 @@ fn a_killed_experiment_loses_at_most_the_run_in_progress() {
     child.kill().unwrap();
     child.wait().unwrap();
     let kept = bench.json("experiment", &["runs", "show", "1", "--json"]);
-    let orders: Vec<u64> = kept["runs"].as_array().unwrap().iter().map(|r| r["order"].as_u64().unwrap()).collect();
+    let orders: Vec<u64> = kept["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| r["order"].as_u64().unwrap())
+        .collect();
     assert!(orders.len() >= 3);
-    assert_eq!(orders, (0..orders.len() as u64).collect::<Vec<_>>(), "no hole");
-    let after = bench.json("experiment", &["bench", "--resume", "1", "--json", "--quiet"]);
+    assert_eq!(
+        orders,
+        (0..orders.len() as u64).collect::<Vec<_>>(),
+        "no hole"
+    );
+    let after = bench.json(
+        "experiment",
+        &["bench", "--resume", "1", "--json", "--quiet"],
+    );
     assert_eq!(after["runs"].as_array().unwrap().len(), 40);
 }
 
@@ -179,11 +248,15 @@ fn wait_for_runs(bench: &Bench, runs: i64) {
     loop {
         assert!(start.elapsed() < Duration::from_secs(60), "no runs came");
         std::thread::sleep(Duration::from_millis(50));
-        let Ok(db) = rusqlite::Connection::open_with_flags(bench.store(), rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)
-        else {
+        let Ok(db) = rusqlite::Connection::open_with_flags(
+            bench.store(),
+            rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY,
+        ) else {
             continue;
         };
-        let stored: i64 = db.query_row("SELECT count(*) FROM run", [], |row| row.get(0)).unwrap_or(0);
+        let stored: i64 = db
+            .query_row("SELECT count(*) FROM run", [], |row| row.get(0))
+            .unwrap_or(0);
         if stored >= runs {
             return;
         }
@@ -195,33 +268,89 @@ fn stored_runs_are_listed_shown_compared_and_exported() {
     let bench = Bench::new();
     let talker = talker(&bench);
     for _ in 0..2 {
-        assert_eq!(bench.run(&["bench", "--blocks", "6", "--quiet", "--", &talker]).code(), 0);
+        assert_eq!(
+            bench
+                .run(&["bench", "--blocks", "6", "--quiet", "--", &talker])
+                .code(),
+            0
+        );
     }
-    assert_eq!(bench.json("runs", &["runs", "list", "--json"])["experiments"].as_array().unwrap().len(), 2);
-    assert_eq!(bench.json("comparison", &["runs", "compare", "1", "2", "--json"])["rows"].as_array().unwrap().len(), 1);
-    assert!(bench.run(&["runs", "compare", "1", "2"]).text().contains("not interleaved"));
+    assert_eq!(
+        bench.json("runs", &["runs", "list", "--json"])["experiments"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    assert_eq!(
+        bench.json("comparison", &["runs", "compare", "1", "2", "--json"])["rows"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    assert!(
+        bench
+            .run(&["runs", "compare", "1", "2"])
+            .text()
+            .contains("No claim follows from this")
+    );
 
-    let exported: Value = serde_json::from_str(&bench.run(&["runs", "export", "1"]).text()).unwrap();
+    let exported: Value =
+        serde_json::from_str(&bench.run(&["runs", "export", "1"]).text()).unwrap();
     assert_valid("experiment", &exported);
-    let csv = bench.run(&["runs", "export", "1", "--format", "csv"]).text();
+    let csv = bench
+        .run(&["runs", "export", "1", "--format", "csv"])
+        .text();
     assert_eq!(csv.lines().count(), 7);
-    let html = bench.run(&["runs", "export", "1", "--format", "html"]).text();
-    assert!(html.to_lowercase().starts_with("<!doctype html>"), "{}", &html[..80.min(html.len())]);
+    let html = bench
+        .run(&["runs", "export", "1", "--format", "html"])
+        .text();
+    assert!(
+        html.to_lowercase().starts_with("<!doctype html>"),
+        "{}",
+        &html[..80.min(html.len())]
+    );
 }
 
 #[test]
 fn a_gate_fails_only_when_an_arm_is_slower() {
     let bench = Bench::new();
     let talker = talker(&bench);
-    assert_eq!(bench.run(&["bench", "--blocks", "6", "--quiet", "--fail-if-slower", "--", &talker]).code(), 0);
+    assert_eq!(
+        bench
+            .run(&[
+                "bench",
+                "--blocks",
+                "6",
+                "--quiet",
+                "--fail-if-slower",
+                "--",
+                &talker
+            ])
+            .code(),
+        0
+    );
 }
 
 #[test]
 fn a_dry_run_says_what_would_be_run_and_stores_nothing() {
     let bench = Bench::new();
-    let ended = bench.run(&["bench", "spin", "--arms", "u,db", "--levels", "1,2", "--dry-run"]);
+    let ended = bench.run(&[
+        "bench",
+        "spin",
+        "--arms",
+        "u,db",
+        "--levels",
+        "1,2",
+        "--dry-run",
+    ]);
     assert_eq!(ended.code(), 0);
-    assert!(ended.text().contains("blocks of 4 runs"), "{}", ended.text());
+    assert!(
+        ended.text().contains("blocks of 4 runs"),
+        "{}",
+        ended.text()
+    );
     assert!(!bench.store().exists());
 }
 
@@ -232,7 +361,10 @@ fn the_manual_and_the_completions_name_every_verb() {
     for verb in ["map", "bench", "runs"] {
         assert!(manual.contains(verb), "{verb}");
         for shell in ["bash", "zsh", "fish"] {
-            assert!(bench.run(&["completions", shell]).text().contains(verb), "{shell}, {verb}");
+            assert!(
+                bench.run(&["completions", shell]).text().contains(verb),
+                "{shell}, {verb}"
+            );
         }
     }
 }

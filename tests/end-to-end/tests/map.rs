@@ -8,7 +8,12 @@ use serde_json::{Value, json};
 const E5_2699: &str = "pack:2 [numa(memory=137438953472)] l3:1 core:22 pu:2";
 
 fn class_of<'a>(map: &'a Value, bind: &str) -> &'a Value {
-    map["classes"].as_array().unwrap().iter().find(|c| c.as_array().unwrap().contains(&json!(bind))).unwrap()
+    map["classes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|c| c.as_array().unwrap().contains(&json!(bind)))
+        .unwrap()
 }
 
 #[test]
@@ -34,7 +39,16 @@ fn on_the_published_machine_ts_tnnps_and_db_are_one_placement() {
 fn schedulers_and_cpuset_change_the_bindings() {
     let map = Bench::new().json(
         "map",
-        &["map", "--synthetic", E5_2699, "--schedulers", "3", "--cpuset", "22-43", "--json"],
+        &[
+            "map",
+            "--synthetic",
+            E5_2699,
+            "--schedulers",
+            "3",
+            "--cpuset",
+            "22-43",
+            "--json",
+        ],
     );
     assert_eq!(map["bindings"]["ts"], json!([22, 23, 24]));
 }
@@ -42,7 +56,11 @@ fn schedulers_and_cpuset_change_the_bindings() {
 #[test]
 fn no_line_is_wider_than_eighty_columns() {
     let bench = Bench::new();
-    for words in [&["map"][..], &["map", "--synthetic", E5_2699], &["map", "--synthetic", "pack:8 core:64 pu:2"]] {
+    for words in [
+        &["map"][..],
+        &["map", "--synthetic", E5_2699],
+        &["map", "--synthetic", "pack:8 core:64 pu:2"],
+    ] {
         let ended = bench.run(words);
         assert_eq!(ended.code(), 0, "{}", ended.errors());
         for line in ended.text().lines() {
@@ -67,18 +85,33 @@ fn bad_input_names_what_is_wrong_and_exits_with_2() {
     ] {
         let ended = bench.run(&words);
         assert_eq!(ended.code(), 2, "{words:?}: {}", ended.errors());
-        assert!(ended.errors().contains(named), "{words:?}: {}", ended.errors());
-        assert!(ended.text().is_empty(), "{words:?} printed {}", ended.text());
+        assert!(
+            ended.errors().contains(named),
+            "{words:?}: {}",
+            ended.errors()
+        );
+        assert!(
+            ended.text().is_empty(),
+            "{words:?} printed {}",
+            ended.text()
+        );
     }
 }
 
 #[test]
 fn an_output_file_is_written_whole_or_not_at_all() {
     let bench = Bench::new();
-    assert_eq!(bench.run(&["map", "--svg", "--out", "machine.svg"]).code(), 0);
+    assert_eq!(
+        bench.run(&["map", "--svg", "--out", "machine.svg"]).code(),
+        0
+    );
     let svg = std::fs::read_to_string(bench.folder.path().join("machine.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
     let ended = bench.run(&["map", "--out", "no/such/folder/map.txt"]);
     assert_eq!(ended.code(), 2);
-    assert!(ended.errors().contains("no/such/folder/map.txt"), "{}", ended.errors());
+    assert!(
+        ended.errors().contains("no/such/folder/map.txt"),
+        "{}",
+        ended.errors()
+    );
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use plimsoll_lab::{Executor, Planned, RunError};
 use plimsoll_schema::{
-    Arm, BindType, Counts, Design, Evidence, Experiment, ExperimentStatus, Machine, MachineSource, Run, RunStatus,
+    Arm, BindType, Counts, Design, Evidence, Experiment, ExperimentStatus, Machine, MachineSource,
+    Run, RunStatus,
 };
 
 pub fn arm(name: &str) -> Arm {
@@ -13,6 +14,9 @@ pub fn arm(name: &str) -> Arm {
         same_as: vec![name.to_owned()],
         bind: name.parse::<BindType>().ok(),
         vm_flags: vec!["+sbt".to_owned(), name.to_owned()],
+        env: BTreeMap::new(),
+        against: None,
+        ceiling: None,
         predicted: Vec::new(),
     }
 }
@@ -40,7 +44,10 @@ pub fn experiment(arms: &[&str], levels: &[u32], blocks: Option<usize>) -> Exper
         machine: Machine {
             source: MachineSource::Live,
             cpu_model: None,
-            counts: Counts { allowed: 2, ..Counts::default() },
+            counts: Counts {
+                allowed: 2,
+                ..Counts::default()
+            },
             packages: Vec::new(),
             numa_nodes: Vec::new(),
             l3_domains: Vec::new(),

@@ -93,7 +93,7 @@ fn in_a_v2_container_the_mount_root_is_our_group_and_the_old_vm_sees_it() {
     let tree = Tree::new(&[
         ("/proc/self/cgroup", "0::/\n"),
         ("/proc/self/mountinfo", V2),
-        ("/sys/fs/cgroup/cgroup.controllers", "cpu\n"),
+        ("/sys/fs/cgroup/cgroup.controllers", "cpu io\n"),
         ("/sys/fs/cgroup/cpu.max", "350000 100000\n"),
     ]);
     let limits = tree.limits();
@@ -107,7 +107,7 @@ fn the_old_vm_sees_at_least_one_cpu_and_at_most_those_online() {
         let tree = Tree::new(&[
             ("/proc/self/cgroup", "0::/\n"),
             ("/proc/self/mountinfo", V2),
-            ("/sys/fs/cgroup/cgroup.controllers", "cpu\n"),
+            ("/sys/fs/cgroup/cgroup.controllers", "cpu io\n"),
             ("/sys/fs/cgroup/cpu.max", max),
         ]);
         assert_eq!(tree.limits().quota_seen_by_old_vm, Some(seen), "{max}");
@@ -119,7 +119,7 @@ fn the_old_vm_skips_a_mount_without_optional_fields() {
     let tree = Tree::new(&[
         ("/proc/self/cgroup", "0::/\n"),
         ("/proc/self/mountinfo", &V2.replace(" shared:4", "")),
-        ("/sys/fs/cgroup/cgroup.controllers", "cpu\n"),
+        ("/sys/fs/cgroup/cgroup.controllers", "cpu io\n"),
         ("/sys/fs/cgroup/cpu.max", "200000 100000\n"),
     ]);
     let limits = tree.limits();

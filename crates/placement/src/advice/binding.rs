@@ -82,7 +82,7 @@ pub(super) fn sharing_cores(site: &Site) -> Option<Finding> {
                 and(&others)
             )
         }),
-        expected_gain: unmeasured(&site.arms()),
+        expected_gain: unmeasured(),
         ..certain(
             "bind.sharing-core",
             format!(
@@ -109,10 +109,10 @@ pub(super) fn more_schedulers_than_cores(site: &Site) -> Option<Finding> {
             count(site.cpus.len(), "hardware thread")
         )],
         fix: Some(format!(
-            "see with `plimsoll scale` whether the second thread of a core pays for your load; \
-             `+S {cores}` does without it"
+            "see whether the second thread of a core pays for your load: `plimsoll bench --arm \
+             'cores=+S {cores}' -- YOUR COMMAND`"
         )),
-        expected_gain: unmeasured(&site.arms()),
+        expected_gain: unmeasured(),
         confidence: Confidence::Likely,
         ..certain(
             "smt.oversubscribed",
@@ -193,7 +193,7 @@ pub(super) fn same_placement(site: &Site) -> Option<Finding> {
     Some(Finding {
         evidence,
         fix: Some(format!(
-            "measure one bind type of each kind: `plimsoll bench --arms {}`",
+            "measure one bind type of each kind: `plimsoll bench --arms {} -- YOUR COMMAND`",
             site.arms()
         )),
         ..certain(
@@ -260,7 +260,7 @@ pub(super) fn dirty_unbound(site: &Site) -> Option<Finding> {
             site.cpus
         )],
         fix: Some(
-            "if your CPU time is spent in long NIFs, place the dirty schedulers too: `plimsoll pin`"
+            "if your CPU time is spent in long NIFs, do not expect a bind type to change it; `plimsoll bench` shows where the time is spent"
                 .to_owned(),
         ),
         ..certain(

@@ -47,10 +47,10 @@ pub(super) fn one_domain(site: &Site) -> Option<Finding> {
             count(cores, "core")
         )],
         fix: Some(format!(
-            "measure whether binding matters at all: `plimsoll bench --arms {}`",
+            "measure whether binding matters at all: `plimsoll bench --arms {} -- YOUR COMMAND`",
             site.arms()
         )),
-        expected_gain: unmeasured(&site.arms()),
+        expected_gain: unmeasured(),
         ..certain(
             "bind.one-domain",
             "all usable CPUs share one package, one memory and one last-level cache: binding only \
@@ -88,10 +88,10 @@ pub(super) fn several_nodes(site: &Site) -> Option<Finding> {
     Some(Finding {
         evidence,
         fix: Some(format!(
-            "measure the placements that differ here: `plimsoll bench --arms {}`",
+            "measure the placements that differ here: `plimsoll bench --arms {} -- YOUR COMMAND`",
             site.arms()
         )),
-        expected_gain: unmeasured(&site.arms()),
+        expected_gain: unmeasured(),
         confidence: Confidence::Likely,
         ..certain(
             "bind.unbound-numa",
@@ -121,10 +121,10 @@ pub(super) fn several_packages(site: &Site) -> Option<Finding> {
     Some(Finding {
         evidence,
         fix: Some(format!(
-            "measure the placements that differ here: `plimsoll bench --arms {}`",
+            "measure the placements that differ here: `plimsoll bench --arms {} -- YOUR COMMAND`",
             site.arms()
         )),
-        expected_gain: unmeasured(&site.arms()),
+        expected_gain: unmeasured(),
         ..certain(
             "topology.packages-without-nodes",
             format!(
@@ -178,7 +178,7 @@ pub(super) fn parts_left_empty(site: &Site) -> Option<Finding> {
     Some(Finding {
         evidence,
         fix: Some(fix),
-        expected_gain: unmeasured(&site.arms()),
+        expected_gain: unmeasured(),
         ..certain(
             "bind.part-unused",
             format!(
@@ -250,14 +250,14 @@ pub(super) fn caches(site: &Site) -> Option<Finding> {
                 sct_of(&declared)
             )
         }
-        None => "place by hand with cpusets or `plimsoll pin`: these caches cannot be declared \
+        None => "place by hand with cpusets: these caches cannot be declared \
                  with `+sct`"
             .to_owned(),
     };
     Some(Finding {
         evidence,
         fix: Some(fix),
-        expected_gain: unmeasured(&site.arms()),
+        expected_gain: unmeasured(),
         ..certain(
             "topology.l3-invisible",
             format!(
@@ -343,7 +343,7 @@ pub(super) fn hybrid(site: &Site) -> Option<Finding> {
         fix: Some(format!(
             "measure with the fast cores only (`taskset -c {fast}`) against all"
         )),
-        expected_gain: unmeasured(&site.arms()),
+        expected_gain: unmeasured(),
         ..certain(
             "topology.hybrid",
             "the cores are of different kinds and the VM does not know it: a process on a slow \

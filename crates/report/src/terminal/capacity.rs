@@ -53,7 +53,10 @@ fn one(page: &mut Page, table: &CapacityTable) {
         &rows,
     );
     if let Some(most) = table.most_instruments {
-        page.body(&format!("at most {} on one machine", count(most as usize, "instrument")));
+        page.body(&format!(
+            "at most {} on one machine",
+            count(most as usize, "instrument")
+        ));
     }
 }
 
@@ -75,5 +78,9 @@ fn cells(row: &CapacityRow) -> Vec<String> {
 
 /// Minutes for what takes minutes, as capacity tables have it.
 fn time(s: f64) -> String {
-    if s >= 60.0 { format!("{:.1} min", s / 60.0) } else { seconds(s) }
+    if s >= 60.0 {
+        format!("{:.1} min", s / 60.0)
+    } else {
+        seconds(s)
+    }
 }

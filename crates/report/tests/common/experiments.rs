@@ -65,6 +65,9 @@ pub fn build(plan: &Plan) -> Experiment {
                 same_as: same_as.iter().map(|s| (*s).to_owned()).collect(),
                 bind,
                 vm_flags: vec!["+sbt".to_owned(), (*name).to_owned()],
+                env: BTreeMap::new(),
+                against: None,
+                ceiling: None,
                 predicted: bind.map(|b| map.bindings[&b].clone()).unwrap_or_default(),
             }
         })

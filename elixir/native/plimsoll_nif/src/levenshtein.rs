@@ -47,14 +47,13 @@ fn options(unit: Atom, limit: Term<'_>) -> NifResult<Options> {
         unit if unit == atoms::code_points() => Unit::CodePoints,
         _ => return Err(rustler::Error::BadArg),
     };
-    let limit = if let Ok(distance) = limit.decode() {
-        Limit::Distance(distance)
-    } else if let Ok(similarity) = limit.decode() {
-        Limit::Similarity(similarity)
-    } else if limit.decode::<Atom>()? == atoms::nil() {
+    // The usual one first: on short strings this is a good part of the call.
+    let limit = if atoms::nil() == limit {
         Limit::None
+    } else if let Ok(distance) = limit.decode() {
+        Limit::Distance(distance)
     } else {
-        return Err(rustler::Error::BadArg);
+        Limit::Similarity(limit.decode()?)
     };
     Ok(Options { unit, limit })
 }
@@ -247,4 +246,9 @@ type Histogram = Vec<(u64, u64)>;
 fn timeslice_slices() -> (Histogram, Histogram) {
     let slices = statistics::take_slices();
     (slices.wall, slices.cpu)
+}
+
+#[rustler::nif]
+fn timeslice_process_cpu() -> u64 {
+    statistics::process_cpu()
 }

@@ -11,7 +11,11 @@ pub fn program() -> PathBuf {
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.build/prefix/bin/plimsoll"),
         PathBuf::from,
     );
-    assert!(path.is_file(), "{} is not built: run `./x test cli`, which builds it", path.display());
+    assert!(
+        path.is_file(),
+        "{} is not built: run `./x test cli`, which builds it",
+        path.display()
+    );
     path
 }
 
@@ -22,12 +26,18 @@ pub struct Bench {
 
 impl Bench {
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
     }
 
     pub fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(program());
-        command.args(words).env("PLIMSOLL_STORE", self.store()).env_remove("COLUMNS").current_dir(self.folder.path());
+        command
+            .args(words)
+            .env("PLIMSOLL_STORE", self.store())
+            .env_remove("COLUMNS")
+            .current_dir(self.folder.path());
         command
     }
 
@@ -66,9 +76,13 @@ impl Ended {
 }
 
 pub fn assert_valid(schema: &str, record: &Value) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/schemas/{schema}.json"));
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/schemas/{schema}.json"));
     let documented: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&documented).unwrap();
-    let errors: Vec<String> = validator.iter_errors(record).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    let errors: Vec<String> = validator
+        .iter_errors(record)
+        .map(|e| format!("{}: {e}", e.instance_path()))
+        .collect();
     assert!(errors.is_empty(), "{schema}: {errors:#?}");
 }
