@@ -24,7 +24,12 @@ fn small<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 fn arm<'a>(record: &'a Value, name: &str) -> &'a Value {
-    record["arms"].as_array().unwrap().iter().find(|arm| arm["name"] == name).unwrap()
+    record["arms"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|arm| arm["name"] == name)
+        .unwrap()
 }
 
 #[test]

@@ -30,13 +30,7 @@ defmodule Plimsoll.Jitter.Probe do
   end
 
   defp wait(probe, next, from, batch) do
-    due = div(Schedule.intended(probe.schedule, next), 1000)
-    timer = :erlang.start_timer(due, self(), :wake, abs: true)
-
-    receive do
-      {:timeout, ^timer, :wake} -> :ok
-    end
-
+    sleep_until(Schedule.intended(probe.schedule, next))
     {late, next} = Schedule.due(probe.schedule, next, System.monotonic_time(:microsecond))
     batch = :lists.reverse(late, batch)
 
@@ -45,6 +39,17 @@ defmodule Plimsoll.Jitter.Probe do
       wait(probe, next, next, [])
     else
       wait(probe, next, from, batch)
+    end
+  end
+
+  defp sleep_until(time) do
+    # The VM refuses timers for times before its own start.
+    if time > System.monotonic_time(:microsecond) do
+      timer = :erlang.start_timer(div(time, 1000), self(), :wake, abs: true)
+
+      receive do
+        {:timeout, ^timer, :wake} -> :ok
+      end
     end
   end
 
