@@ -27,6 +27,8 @@ pub enum Verb {
     Bench(Box<BenchArgs>),
     /// How many instruments fit the cycle, at what risk
     Capacity(CapacityArgs),
+    /// How late processes wake up inside a VM under load; which functions hold a scheduler
+    Jitter(Box<crate::jitter::JitterArgs>),
     /// Stored experiments: list, show, compare, export
     Runs(RunsArgs),
     /// Print the manual page

@@ -430,7 +430,7 @@ fn reproduce(args: &BenchArgs, seed: u64) -> String {
 }
 
 /// A word as a shell reads it back.
-fn quoted(word: String) -> String {
+pub fn quoted(word: String) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:%@{}".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word

@@ -6,6 +6,7 @@ mod calibrate;
 mod capacity;
 mod documents;
 mod failure;
+mod jitter;
 mod layout;
 mod map;
 mod output;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Verb::Map(args) => map::main(&args),
         Verb::Bench(args) => bench::main(&args),
         Verb::Capacity(args) => capacity::main(&args),
+        Verb::Jitter(args) => jitter::main(&args),
         Verb::Runs(args) => runs::main(&args),
         Verb::Man(args) => documents::man(&args),
         Verb::Completions(args) => documents::completions(&args),

@@ -11,16 +11,17 @@
 pub mod number;
 
 mod html;
+mod jitter;
 mod shape;
 mod spots;
 mod svg;
 mod terminal;
 mod words;
 
-pub use html::experiment_html;
+pub use html::{experiment_html, jitter_html};
 pub use spots::{ThreadSpot, thread_spots};
 pub use svg::map_svg;
 pub use terminal::{
-    RunsRow, calibration_text, capacity_text, compare_text, emphasised, experiment_text, map_text,
-    runs_table,
+    RunsRow, calibration_text, capacity_text, compare_text, emphasised, experiment_text,
+    jitter_text, map_text, runs_table,
 };

@@ -10,6 +10,7 @@ mod cpuset;
 mod effect;
 mod experiment;
 mod finding;
+mod jitter;
 mod machine;
 mod map;
 mod run;
@@ -24,6 +25,11 @@ pub use experiment::{
     Verdict,
 };
 pub use finding::{Confidence, Finding};
+pub use jitter::{
+    AuditedFunction, HeldAt, HoldFigures, JitterArm, JitterAudit, JitterConclusion, JitterDesign,
+    JitterEffect, JitterFigure, JitterReport, JitterRun, JitterStatistic, JitterStatus, JitterVm,
+    Lateness, LatenessBin,
+};
 pub use machine::{
     CgroupLimit, CgroupVersion, Core, CoreKind, Counts, KernelSettings, L3Domain, Limits, Machine,
     MachineSource, NumaNode, Package, Pu, StealShare,
@@ -43,5 +49,6 @@ pub fn json_schemas() -> Vec<(&'static str, schemars::Schema)> {
         ("capacity", schemars::schema_for!(CapacityReport)),
         ("runs", schemars::schema_for!(RunsList)),
         ("comparison", schemars::schema_for!(Comparison)),
+        ("jitter", schemars::schema_for!(JitterReport)),
     ]
 }

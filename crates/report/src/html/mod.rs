@@ -4,12 +4,14 @@
 mod effects;
 mod escape;
 mod facts;
+mod jitter;
 mod runs;
 mod table;
 mod threads;
 mod throughput;
 
 pub use escape::escape;
+pub use jitter::jitter_html;
 
 use plimsoll_schema::{Experiment, MapReport};
 

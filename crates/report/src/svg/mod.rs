@@ -5,6 +5,7 @@
 //! desk.
 
 pub mod forest;
+pub mod latency;
 pub mod machine;
 pub mod mark;
 pub mod strip;
