@@ -4,6 +4,8 @@
 //! rustler turns a panic into an Erlang exception; that holds only while the release profile
 //! unwinds, so it is tested on the library that is shipped (`panic_for_test`).
 
+mod nuts;
+
 use rustler::{Error, NifResult};
 
 /// Most steps of one call: about a fifth of a second. A dirty NIF cannot be interrupted, and a VM
