@@ -53,7 +53,7 @@ defmodule Plimsoll.Native do
   def nuts_draws(_chain), do: not_loaded()
 
   @doc false
-  def nuts_fit(_chains), do: not_loaded()
+  def nuts_fit(_chains, _diagnostics), do: not_loaded()
 
   @doc false
   # Chains in the library's memory: zero when no process refers to one, or works on one.

@@ -93,7 +93,7 @@ struct FitTerm {
     warnings: Vec<(Atom, String)>,
 }
 
-#[derive(NifMap)]
+#[derive(Default, NifMap)]
 struct SummaryTerm {
     name: String,
     mean: Option<f64>,
@@ -319,9 +319,10 @@ fn nuts_draws(env: Env<'_>, held: ResourceArc<Held>) -> Result<Binary<'_>> {
 }
 
 /// Summarises complete chains, and takes their draws: what the VM's memory accounting does not see
-/// does not wait for its garbage collector.
+/// does not wait for its garbage collector. Without diagnostics there are means, standard
+/// deviations and the number of divergences.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn nuts_fit(chains: Vec<ResourceArc<Held>>) -> Result<FitTerm> {
+fn nuts_fit(chains: Vec<ResourceArc<Held>>, diagnostics: bool) -> Result<FitTerm> {
     guarded(|| {
         let mut draws = Vec::with_capacity(chains.len());
         for held in &chains {
@@ -335,6 +336,9 @@ fn nuts_fit(chains: Vec<ResourceArc<Held>>) -> Result<FitTerm> {
             }
         }
         let names = chains.first().map_or(&[][..], |held| held.program.names());
+        if !diagnostics {
+            return Ok(moments(names, &draws));
+        }
         let fit = Fit::new(names, &draws.iter().collect::<Vec<_>>()).map_err(words)?;
         Ok(FitTerm {
             chains: fit.chains,
@@ -346,9 +350,39 @@ fn nuts_fit(chains: Vec<ResourceArc<Held>>) -> Result<FitTerm> {
     })
 }
 
+/// What one pass over the draws tells.
+fn moments(names: &[String], chains: &[Draws]) -> FitTerm {
+    let count: usize = chains.iter().map(Draws::len).sum();
+    let parameter = |(column, name): (usize, &String)| {
+        let all = || chains.iter().flat_map(|c| c.column(column));
+        let mean = all().sum::<f64>() / count as f64;
+        let squares = all().map(|x| (x - mean).powi(2)).sum::<f64>();
+        SummaryTerm {
+            name: name.clone(),
+            mean: finite(mean),
+            sd: finite((squares / (count as f64 - 1.0)).sqrt()),
+            ..SummaryTerm::default()
+        }
+    };
+    let count = chains.iter().map(Draws::divergences).sum();
+    FitTerm {
+        chains: chains.len(),
+        draws: chains.first().map_or(0, Draws::len),
+        gradients: chains.iter().map(Draws::total_gradients).sum(),
+        parameters: names.iter().enumerate().map(parameter).collect(),
+        warnings: (count > 0)
+            .then(|| warning(&Warning::Divergences { count }))
+            .into_iter()
+            .collect(),
+    }
+}
+
 /// The VM has no infinite floats: `nil` then.
+fn finite(x: f64) -> Option<f64> {
+    x.is_finite().then_some(x)
+}
+
 fn summary(s: Summary) -> SummaryTerm {
-    let finite = |x: f64| x.is_finite().then_some(x);
     SummaryTerm {
         name: s.name,
         mean: finite(s.mean),
