@@ -14,11 +14,21 @@ pub enum Builtin {
     NifSpin,
     /// All processes update the same few ETS counters.
     EtsCounter,
+    /// One NUTS fit a job, on the dirty CPU schedulers.
+    Nuts,
+    /// The same fits draw by draw on the normal schedulers.
+    NutsStepping,
 }
 
 impl Builtin {
     /// Every one, in the order in which they are listed to people.
-    pub const ALL: [Self; 3] = [Self::Spin, Self::NifSpin, Self::EtsCounter];
+    pub const ALL: [Self; 5] = [
+        Self::Spin,
+        Self::NifSpin,
+        Self::EtsCounter,
+        Self::Nuts,
+        Self::NutsStepping,
+    ];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -26,6 +36,8 @@ impl Builtin {
             Self::Spin => "spin",
             Self::NifSpin => "nif-spin",
             Self::EtsCounter => "ets-counter",
+            Self::Nuts => "nuts",
+            Self::NutsStepping => "nuts-stepping",
         }
     }
 
@@ -37,14 +49,18 @@ impl Builtin {
                 "the same integer work in a NIF, on the dirty schedulers that +sbt does not bind"
             }
             Self::EtsCounter => "all processes update the same few ETS counters",
+            Self::Nuts => "one NUTS fit a job, on the dirty schedulers that +sbt does not bind",
+            Self::NutsStepping => "the same NUTS fits draw by draw, on the normal schedulers",
         }
     }
 
-    /// What its `ops` count. `spin` and `nif-spin` count the same thing.
+    /// What its `ops` count. `spin` and `nif-spin` count the same thing, as do `nuts` and
+    /// `nuts-stepping`.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Spin | Self::NifSpin => "steps",
             Self::EtsCounter => "updates",
+            Self::Nuts | Self::NutsStepping => "jobs",
         }
     }
 
@@ -52,7 +68,8 @@ impl Builtin {
     /// way of running only.
     pub fn modes(self) -> Option<(&'static str, &'static [&'static str])> {
         match self {
-            Self::Spin | Self::NifSpin | Self::EtsCounter => None,
+            Self::Nuts => Some(("PLIMSOLL_NUTS_ON", &["dirty", "stepping"])),
+            Self::NutsStepping | Self::Spin | Self::NifSpin | Self::EtsCounter => None,
         }
     }
 }
@@ -127,8 +144,8 @@ mod tests {
         let error = "Spin".parse::<Builtin>().unwrap_err().to_string();
         assert_eq!(
             error,
-            "there is no built-in workload \"Spin\": use spin, nif-spin, ets-counter, or a command \
-             after `--`"
+            "there is no built-in workload \"Spin\": use spin, nif-spin, ets-counter, nuts, \
+             nuts-stepping, or a command after `--`"
         );
     }
 

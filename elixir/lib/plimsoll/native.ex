@@ -56,6 +56,38 @@ defmodule Plimsoll.Native do
   def timeslice_process_cpu, do: not_loaded()
 
   @doc false
+  # Plimsoll.Nuts is the face of all nuts_ functions, and says what the arguments are.
+  def nuts_model(_json), do: not_loaded()
+
+  @doc false
+  def nuts_compile(_json, _arrays), do: not_loaded()
+
+  @doc false
+  def nuts_names(_program), do: not_loaded()
+
+  @doc false
+  def nuts_density(_program, _position), do: not_loaded()
+
+  @doc false
+  def nuts_chain(_program, _settings), do: not_loaded()
+
+  @doc false
+  def nuts_sample(_chain), do: not_loaded()
+
+  @doc false
+  def nuts_step(_chain), do: not_loaded()
+
+  @doc false
+  def nuts_draws(_chain), do: not_loaded()
+
+  @doc false
+  def nuts_fit(_chains, _diagnostics), do: not_loaded()
+
+  @doc false
+  # Chains in the library's memory: zero when no process refers to one, or works on one.
+  def nuts_live, do: not_loaded()
+
+  @doc false
   def panic_for_test, do: not_loaded()
 
   @doc false

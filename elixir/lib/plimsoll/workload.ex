@@ -35,6 +35,13 @@ defmodule Plimsoll.Workload do
   @callback start(shared, index :: pos_integer) :: state
   @doc "Does one job; says how many ops it was."
   @callback job(state) :: {ops :: non_neg_integer, state}
+  @doc """
+  What else there is to say of the run, as members of its `done` line; called once, after the window.
+  Optional. Like a job it must find its code loaded.
+  """
+  @callback extra(shared) :: [{atom, Plimsoll.JSON.t()}]
   @doc "Gives back what `c:setup/1` took."
   @callback cleanup(shared) :: term
+
+  @optional_callbacks extra: 1
 end

@@ -52,7 +52,7 @@ defmodule Plimsoll.Workload.CLI do
   # Loads the code that prints before the schedulers are full of jobs: see `Runner`.
   defp rehearse(workload, settings, print) do
     line({:sample, 1, 1.0}, workload, settings)
-    line({:done, 1, 1.0}, workload, settings)
+    line({:done, 1, 1.0, []}, workload, settings)
     print.([])
     :ok
   end
@@ -71,8 +71,8 @@ defmodule Plimsoll.Workload.CLI do
     JSON.encode(plimsoll: 1, event: "sample", ops: ops, seconds: seconds)
   end
 
-  defp line({:done, ops, seconds}, workload, settings) do
-    JSON.encode(
+  defp line({:done, ops, seconds, extra}, workload, settings) do
+    members = [
       plimsoll: 1,
       event: "done",
       ops: ops,
@@ -80,7 +80,9 @@ defmodule Plimsoll.Workload.CLI do
       workload: workload.name(),
       unit: workload.unit(),
       level: settings.level
-    )
+    ]
+
+    JSON.encode(members ++ extra)
   end
 
   defp fail(complain, message, code) do

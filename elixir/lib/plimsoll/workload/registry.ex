@@ -4,7 +4,9 @@ defmodule Plimsoll.Workload.Registry do
   @workloads [
     Plimsoll.Workload.Spin,
     Plimsoll.Workload.NifSpin,
-    Plimsoll.Workload.EtsCounter
+    Plimsoll.Workload.EtsCounter,
+    Plimsoll.Workload.Nuts,
+    Plimsoll.Workload.NutsStepping
   ]
 
   @doc "Every workload's module, in the order in which they are listed to people."
@@ -17,7 +19,7 @@ defmodule Plimsoll.Workload.Registry do
       iex> Plimsoll.Workload.Registry.fetch("ets-counter")
       {:ok, Plimsoll.Workload.EtsCounter}
 
-      iex> Plimsoll.Workload.Registry.fetch("nuts!")
+      iex> Plimsoll.Workload.Registry.fetch("Nuts")
       :error
   """
   @spec fetch(String.t()) :: {:ok, module} | :error

@@ -19,8 +19,13 @@ defmodule Plimsoll.Workload.Runner do
   # 64-bit words from one slot to the next: 128 bytes, because lines are prefetched in pairs.
   @stride 16
 
-  @typedoc "`ops` completed in `seconds`: since the sample before, or in total."
-  @type event :: {:sample | :done, ops :: non_neg_integer, seconds :: float}
+  @typedoc """
+  `ops` completed in `seconds`: since the sample before, or in total, then with what the workload
+  says of the run (`c:Plimsoll.Workload.extra/1`).
+  """
+  @type event ::
+          {:sample, ops :: non_neg_integer, seconds :: float}
+          | {:done, ops :: non_neg_integer, seconds :: float, extra :: [{atom, term}]}
 
   @typedoc "Why a run gave no figure: it cannot be made here, or something broke."
   @type refusal :: {:cannot_run | :failed, message :: String.t()}
@@ -96,6 +101,11 @@ defmodule Plimsoll.Workload.Runner do
     go = make_ref()
     sampler = self()
 
+    extra =
+      if function_exported?(workload, :extra, 1),
+        do: fn -> workload.extra(shared) end,
+        else: fn -> [] end
+
     worker = fn index ->
       state = workload.start(shared, index)
       send(sampler, {go, :ready})
@@ -112,7 +122,7 @@ defmodule Plimsoll.Workload.Runner do
         # Before the first process begins: no work is counted for which no time is.
         begin = :erlang.monotonic_time()
         Enum.each(workers, &send(&1, go))
-        sample(slots, settings, begin, emit)
+        sample(slots, settings, begin, extra, emit)
       end
     after
       Enum.each(workers, &Process.exit(&1, :kill))
@@ -137,9 +147,18 @@ defmodule Plimsoll.Workload.Runner do
 
   # From here to the end of the window nothing but this module and built-in functions: to load a
   # module then takes many turns of processes of normal priority, seconds at a high level.
-  defp sample(slots, settings, begin, emit) do
+  defp sample(slots, settings, begin, extra, emit) do
     window = max(round(settings.seconds * second()), 1)
-    run = %{slots: slots, level: settings.level, emit: emit, begin: begin, window: window}
+
+    run = %{
+      slots: slots,
+      level: settings.level,
+      extra: extra,
+      emit: emit,
+      begin: begin,
+      window: window
+    }
+
     sample_from(run, 1, begin, 0)
   end
 
@@ -153,7 +172,7 @@ defmodule Plimsoll.Workload.Runner do
 
       case next(run, number, now) do
         next when next > @samples ->
-          run.emit.({:done, total, (now - run.begin) / second()})
+          run.emit.({:done, total, (now - run.begin) / second(), run.extra.()})
           :ok
 
         next ->

@@ -5,6 +5,7 @@
 //! unwinds, so it is tested on the library that is shipped (`panic_for_test`).
 
 mod levenshtein;
+mod nuts;
 
 use rustler::{Env, Error, NifResult, Term};
 

@@ -46,7 +46,7 @@ defmodule Plimsoll.Workload.CLITest do
       assert samples != []
       for line <- samples, do: assert(line =~ sample)
       assert done =~ ~r/\A\{"plimsoll":1,"event":"done","ops":[0-9]+,"seconds":#{number},/
-      assert done =~ ~s("unit":"#{unquote(module).unit()}","level":2})
+      assert done =~ ~s("unit":"#{unquote(module).unit()}","level":2)
     end
   end
 

@@ -73,7 +73,7 @@ defmodule Plimsoll.Workload.RunnerTest do
 
   test "the total is the sum of the samples, and so is the time" do
     {:ok, events, _counter} = run(3, &busy/2)
-    {samples, [{:done, total, seconds}]} = Enum.split(events, -1)
+    {samples, [{:done, total, seconds, []}]} = Enum.split(events, -1)
     assert Enum.all?(samples, &match?({:sample, _ops, _seconds}, &1))
     assert total == samples |> Enum.map(&elem(&1, 1)) |> Enum.sum()
     assert_in_delta seconds, samples |> Enum.map(&elem(&1, 2)) |> Enum.sum(), 1.0e-9
@@ -81,7 +81,7 @@ defmodule Plimsoll.Workload.RunnerTest do
 
   test "a run lasts at least its window, in at most thirty samples that all have a length" do
     {:ok, events, _counter} = run(2, &busy/2)
-    {samples, [{:done, _total, seconds}]} = Enum.split(events, -1)
+    {samples, [{:done, _total, seconds, []}]} = Enum.split(events, -1)
     assert seconds >= 0.05
     assert length(samples) in 1..30
     assert Enum.all?(samples, fn {:sample, ops, seconds} -> ops >= 0 and seconds > 0.0 end)
@@ -96,13 +96,13 @@ defmodule Plimsoll.Workload.RunnerTest do
     end
 
     {:ok, events, counter} = run(2, job)
-    assert {:done, 37, _seconds} = List.last(events)
+    assert {:done, 37, _seconds, []} = List.last(events)
     assert {30, 7} == {:counters.get(counter, 1), :counters.get(counter, 2)}
   end
 
   test "no more is counted than was done" do
     {:ok, events, counter} = run(4, &busy/2)
-    {:done, total, _seconds} = List.last(events)
+    {:done, total, _seconds, []} = List.last(events)
     done = Enum.sum(for index <- 1..4, do: :counters.get(counter, index))
     assert total > 0
     # A job can have ended after the last sample.
@@ -128,7 +128,7 @@ defmodule Plimsoll.Workload.RunnerTest do
     {result, events, _counter} = run(2, job, seconds: 60)
     assert {:failed, message} = result
     assert message =~ "the job broke"
-    refute Enum.any?(events, &match?({:done, _, _}, &1))
+    refute Enum.any?(events, &match?({:done, _, _, _}, &1))
     for pid <- workers(2), do: refute(Process.alive?(pid))
     assert_received :cleanup
   end
