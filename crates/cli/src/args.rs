@@ -88,7 +88,7 @@ pub struct MapArgs {
 #[derive(Debug, Args)]
 #[command(after_help = BENCH_HELP)]
 pub struct BenchArgs {
-    /// A built-in workload: spin, nif-spin, ets-counter
+    /// A built-in workload: spin, nif-spin, ets-counter, nuts
     #[arg(value_name = "WORKLOAD", conflicts_with = "command")]
     pub workload: Option<String>,
     /// Your own command, after --
@@ -171,6 +171,7 @@ const BENCH_HELP: &str = "Workloads:
   spin         pure Elixir integer work on the normal schedulers
   nif-spin     the same arithmetic in a dirty NIF, which binding does not reach
   ets-counter  every process counts in one ETS table
+  nuts         one fit of a model by NUTS a job; --modes dirty,stepping says where it runs
 
 A command of your own may print lines {\"plimsoll\":1,\"event\":\"sample\",\"ops\":N,\"seconds\":S};
 one that prints none is timed as a whole.";

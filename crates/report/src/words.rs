@@ -5,7 +5,7 @@ use plimsoll_schema::{
     Machine, MachineSource, Run, RunStatus, ThreadType,
 };
 
-use crate::number::{count, percent, ratio, significant};
+use crate::number::{count, interval, percent, ratio, significant};
 
 /// The plural by which people call a type of thread.
 pub fn threads(t: ThreadType) -> &'static str {
@@ -124,18 +124,38 @@ pub fn has_ceiling(e: &Experiment) -> bool {
     e.efficiency.iter().any(|x| x.of_ceiling.is_some())
 }
 
-/// The speedup as a share of the ceiling's, with its interval.
+/// The speedup as a share of the ceiling's.
 pub fn of_ceiling(x: &Efficiency) -> String {
-    match (x.of_ceiling, &x.of_ceiling_interval) {
-        (None, _) => "–".to_owned(),
-        (Some(share), None) => percent(share),
-        (Some(share), Some(i)) => format!(
-            "{} ({} to {})",
-            percent(share),
-            percent(i.low),
-            percent(i.high)
-        ),
+    x.of_ceiling.map_or("–".to_owned(), percent)
+}
+
+/// Work per second; a ceiling's is counted in another unit, so only its speedup is shown.
+pub fn figure(e: &Experiment, x: &Efficiency) -> String {
+    if is_ceiling(e, &x.arm) {
+        return "–".to_owned();
     }
+    ratio(x.ops_per_second, x.ops_interval.as_ref())
+}
+
+/// The interval of [`figure`].
+pub fn figure_interval(e: &Experiment, x: &Efficiency) -> String {
+    let shown = x.ops_interval.as_ref().filter(|_| !is_ceiling(e, &x.arm));
+    shown.map_or("–".to_owned(), interval)
+}
+
+fn is_ceiling(e: &Experiment, name: &str) -> bool {
+    e.arms
+        .iter()
+        .any(|arm| arm.name == name && arm.ceiling.is_some())
+}
+
+/// The experiment with only what counts work in the same unit: for charts.
+pub fn without_ceilings(e: &Experiment) -> Experiment {
+    let mut shown = e.clone();
+    shown.runs.retain(|run| !is_ceiling(e, &run.arm));
+    shown.efficiency.retain(|x| !is_ceiling(e, &x.arm));
+    shown.arms.retain(|arm| arm.ceiling.is_none());
+    shown
 }
 
 /// Where a machine description comes from.

@@ -38,7 +38,7 @@ pub fn experiment_html(e: &Experiment, map: Option<&MapReport>) -> String {
         throughput::section(e),
         effects::mechanisms(e),
         facts::findings(e),
-        runs::section(e),
+        runs::section(&words::without_ceilings(e)),
         facts::settings(e),
         facts::reproduce(e),
     ];

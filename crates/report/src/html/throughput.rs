@@ -2,7 +2,7 @@ use plimsoll_schema::Experiment;
 
 use super::table::table;
 use super::{arm_index, escape, legend, prose, section as titled};
-use crate::number::{interval, percent, ratio};
+use crate::number::percent;
 use crate::svg::{mark, throughput};
 use crate::words;
 
@@ -17,26 +17,24 @@ pub fn section(e: &Experiment) -> String {
         &e.design.unit
     };
     let mut body = String::new();
-    if let Some(chart) = throughput::chart(e) {
+    let counted_alike = words::without_ceilings(e);
+    if let Some(chart) = throughput::chart(&counted_alike) {
         body += &format!(
             "<figure>{}<div class=\"y-name\">{} per second</div>{chart}\
              <figcaption>Level: how many run at once. The figures are in the table below.</figcaption></figure>\n",
-            legend(e),
+            legend(&counted_alike),
             escape(unit)
         );
     }
-    let rows: Vec<Vec<String>> = e
+    let mut rows: Vec<Vec<String>> = e
         .efficiency
         .iter()
         .map(|x| {
             vec![
                 format!("{}{}", mark::key(arm_index(e, &x.arm)), escape(&x.arm)),
                 x.level.to_string(),
-                format!(
-                    "<b>{}</b>",
-                    ratio(x.ops_per_second, x.ops_interval.as_ref())
-                ),
-                x.ops_interval.as_ref().map_or("–".to_owned(), interval),
+                format!("<b>{}</b>", words::figure(e, x)),
+                words::figure_interval(e, x),
                 words::speedup(x),
                 words::efficiency(x).map_or("–".to_owned(), percent),
                 words::of_ceiling(x),
@@ -55,7 +53,6 @@ pub fn section(e: &Experiment) -> String {
         ">Of ceiling",
         ">Runs",
     ];
-    let mut rows = rows;
     if !words::has_ceiling(e) {
         columns.remove(6);
         rows.iter_mut().for_each(|row| drop(row.remove(6)));

@@ -144,15 +144,15 @@ fn efficiency(page: &mut Page, e: &Experiment) {
     };
     page.heading("Throughput by level (median over runs)");
     let per_second = format!("{unit}/s");
-    let rows: Vec<Vec<String>> = e
+    let mut rows: Vec<Vec<String>> = e
         .efficiency
         .iter()
         .map(|x| {
             vec![
                 x.arm.clone(),
                 x.level.to_string(),
-                ratio(x.ops_per_second, x.ops_interval.as_ref()),
-                x.ops_interval.as_ref().map_or("–".to_owned(), interval),
+                words::figure(e, x),
+                words::figure_interval(e, x),
                 words::speedup(x),
                 words::efficiency(x).map_or("–".to_owned(), percent),
                 words::of_ceiling(x),
@@ -170,11 +170,10 @@ fn efficiency(page: &mut Page, e: &Experiment) {
         ("of ceiling", Align::Right),
         ("runs", Align::Right),
     ];
-    let mut rows = rows;
-    if !words::has_ceiling(e) {
-        columns.remove(6);
-        rows.iter_mut().for_each(|row| drop(row.remove(6)));
-    }
+    // The share of the ideal gives way to the share of what was measured to be possible.
+    let left_out = if words::has_ceiling(e) { 5 } else { 6 };
+    columns.remove(left_out);
+    rows.iter_mut().for_each(|row| drop(row.remove(left_out)));
     page.table(&columns, &rows);
     if let Some(sentence) = words::scaling(e) {
         page.item(&sentence);
