@@ -248,14 +248,14 @@ defmodule Plimsoll.NutsTest do
       assert {:error, "there is no chain" <> _} = Native.nuts_fit([], true)
 
       # Two at one chain: each is told of the other, and the chain comes to its end.
-      {:ok, shared} = Native.nuts_chain(program, %{settings | draws: 50_000})
+      {:ok, shared} = Native.nuts_chain(program, %{settings | warmup: 500, draws: 50_000})
       task = Task.async(fn -> sample_to_the_end(shared) end)
       steps = Stream.repeatedly(fn -> Native.nuts_step(shared) end)
 
       assert {:error, "another process is at work" <> _} =
                Enum.find(steps, &match?({:error, _}, &1))
 
-      assert Task.await(task) == :done
+      assert Task.await(task, 30_000) == :done
       assert {:ok, draws} = Native.nuts_draws(shared)
       assert byte_size(draws) == 50_000 * 8 * 8
     end
