@@ -231,7 +231,7 @@ defmodule Plimsoll.NutsTest do
 
     test "that is complete, summarised or of another process is refused", %{program: program} do
       settings = %{seed: 1, chain: 0, warmup: 10, draws: 10, target_accept: 0.8, max_depth: 10}
-      {:ok, chain} = Native.nuts_chain(program, settings)
+      {:ok, {chain, :more}} = Native.nuts_chain(program, settings, false)
       assert {:error, "the chain is not complete" <> _} = Native.nuts_draws(chain)
       assert {:error, "a chain is not complete" <> _} = Native.nuts_fit([chain], true)
       for _ <- 1..19, do: assert({:ok, {:more, _}} = Native.nuts_step(chain))
@@ -248,7 +248,9 @@ defmodule Plimsoll.NutsTest do
       assert {:error, "there is no chain" <> _} = Native.nuts_fit([], true)
 
       # Two at one chain: each is told of the other, and the chain comes to its end.
-      {:ok, shared} = Native.nuts_chain(program, %{settings | warmup: 500, draws: 50_000})
+      {:ok, {shared, :more}} =
+        Native.nuts_chain(program, %{settings | warmup: 500, draws: 50_000}, false)
+
       task = Task.async(fn -> sample_to_the_end(shared) end)
       steps = Stream.repeatedly(fn -> Native.nuts_step(shared) end)
 
