@@ -5,6 +5,8 @@
 //! `data.json` of the benchmark models. Without it the data are drawn by seed from the models.
 //! `bench-bayes --fit MODEL SEED --data DIRECTORY` makes one run of M1 … M5 and prints its CPU
 //! milliseconds and gradients: what `peers.py` puts beside the Python peers.
+//! `bench-bayes --serve FILE` fits M1 to the numbers of a file, one a line, on request: what
+//! `beam.exs` puts beside the same fits inside the VM.
 
 mod hand;
 mod jobs;
@@ -216,6 +218,22 @@ fn fit(name: &str, seed: u64, directory: &str) {
     );
 }
 
+/// For every line `FIRST COUNT` of standard input: M1 jobs with these seeds; a line of their CPU
+/// seconds and gradients.
+fn serve(file: &str) {
+    let model: Model = serde_json::from_str(M1).expect("the model");
+    let text = std::fs::read_to_string(file).expect("the file");
+    let y: Vec<f64> = text.lines().map(|l| l.parse().expect("a number")).collect();
+    let data = named(&y);
+    for line in std::io::stdin().lines().map_while(Result::ok) {
+        let mut words = line.split(' ').map(|w| w.parse().expect("a seed"));
+        let (first, count): (u64, u64) = (words.next().unwrap_or(0), words.next().unwrap_or(1));
+        let jobs = || (first..first + count).map(|seed| job(&model, &data, seed).total_gradients());
+        let (cpu, gradients) = timed(|| jobs().sum::<u64>());
+        println!("{cpu} {gradients}");
+    }
+}
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let value = |flag: &str| {
@@ -231,6 +249,9 @@ fn main() {
             .next()
             .unwrap_or(0);
         return fit(name, seed, value("--data").unwrap_or("."));
+    }
+    if let Some(file) = value("--serve") {
+        return serve(file);
     }
     let quick = args.iter().any(|a| a == "--quick");
     let directory = value("--data");

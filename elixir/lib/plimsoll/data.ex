@@ -93,20 +93,23 @@ defmodule Plimsoll.Data do
 
   defp list(headings), do: Enum.map_join(headings, ", ", &inspect/1)
 
+  # Length first: a number of a million digits takes long to read.
   defp number(text, line, heading) do
-    # Length first: a number of a million digits takes long to read.
-    with true <- byte_size(text) <= 40, {number, ""} <- Float.parse(text) do
-      number
-    else
+    case byte_size(text) <= 40 and parse(text) do
+      {number, ""} ->
+        number
+
       _ ->
-        refuse(
-          line,
-          "column #{inspect(heading)}: #{inspect(text, printable_limit: 40)} is no number"
-        )
+        shown = inspect(text, printable_limit: 40)
+        refuse(line, "column #{inspect(heading)}: #{shown} is no number, or too large for one")
     end
+  end
+
+  defp parse(text) do
+    Float.parse(text)
   rescue
-    # Float.parse/1 raises for what is larger than any float.
-    ArgumentError -> refuse(line, "column #{inspect(heading)}: #{text} is larger than any float")
+    # Some releases raise where a number is larger than any float.
+    ArgumentError -> :error
   end
 
   defp fields(text, line) do

@@ -26,7 +26,11 @@ defmodule Plimsoll.JSON do
   def encode(value) when is_integer(value), do: :erlang.integer_to_binary(value)
   # Erlang floats are always finite, and their shortest form is a JSON number.
   def encode(value) when is_float(value), do: :erlang.float_to_binary(value, [:short])
-  def encode(value) when is_binary(value), do: [?", escape(value, []), ?"]
+
+  def encode(value) when is_binary(value) do
+    [?", if(plain?(value), do: value, else: escape(value, [])), ?"]
+  end
+
   def encode([{key, _} | _] = pairs) when is_atom(key), do: object(pairs)
   def encode(value) when is_list(value), do: [?[, separated(value, &encode/1), ?]]
   def encode(value) when is_map(value), do: object(:maps.to_list(value))
@@ -46,6 +50,11 @@ defmodule Plimsoll.JSON do
   defp separated([first | rest], encode), do: [encode.(first), ?, | separated(rest, encode)]
 
   defp separated(_improper, _encode), do: raise(ArgumentError, "JSON has no improper lists")
+
+  # Most text needs no escape, and is then not taken apart.
+  defp plain?(<<>>), do: true
+  defp plain?(<<c, rest::binary>>) when c in 0x20..0x7E and c not in [?", ?\\], do: plain?(rest)
+  defp plain?(_other), do: false
 
   defp escape(<<>>, done), do: :lists.reverse(done)
 

@@ -45,6 +45,9 @@ defmodule Plimsoll.Model do
   An expression inside another one becomes a definition of its own (`theta/1`, `theta/2`, …), as the
   engine's definitions are single operations.
 
+  Precedence is Elixir's: `-x ** 2` is `(-x) ** 2`. The base of `**` must be positive: write
+  `-square(x)`.
+
   The order of the lines matters only where a name must be defined above its use. What the form
   cannot know, such as shapes, the engine checks when it meets the data.
   """

@@ -69,7 +69,7 @@ defmodule Plimsoll.Native do
   def nuts_density(_program, _position), do: not_loaded()
 
   @doc false
-  def nuts_chain(_program, _settings), do: not_loaded()
+  def nuts_chain(_program, _settings, _sample), do: not_loaded()
 
   @doc false
   def nuts_sample(_chain), do: not_loaded()

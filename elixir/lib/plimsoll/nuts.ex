@@ -199,16 +199,17 @@ defmodule Plimsoll.Nuts do
       max_depth: options.max_depth
     }
 
-    with {:ok, chain} <- Native.nuts_chain(program, settings),
-         {:ok, long} <- draw(chain, on) do
+    with {:ok, {chain, state}} <- Native.nuts_chain(program, settings, on == :dirty),
+         {:ok, long} <- draw(chain, on, state) do
       moved = moved || (long && moved(number, long))
       on = if moved, do: :dirty, else: on
       chains(program, options, number + 1, on, moved, [chain | done])
     end
   end
 
-  defp draw(chain, :dirty), do: whole(chain, nil)
-  defp draw(chain, :stepping), do: step(chain, 1)
+  defp draw(_chain, :dirty, :done), do: {:ok, nil}
+  defp draw(chain, :dirty, :more), do: whole(chain, nil)
+  defp draw(chain, :stepping, :more), do: step(chain, 1)
 
   # The whole chain, in pieces between which the process can be killed.
   defp whole(chain, long) do

@@ -188,10 +188,15 @@ fn nuts_density(program: ResourceArc<Compiled>, position: Vec<f64>) -> Result<(f
     })
 }
 
-/// A chain at its starting point.
+/// A chain at its starting point, or with `sample` after a first piece of a whole run; and `done` or
+/// `more`. (To go to a dirty scheduler takes as long as ten draws of a small model: once is enough.)
 #[rustler::nif(schedule = "DirtyCpu")]
-fn nuts_chain(program: ResourceArc<Compiled>, settings: Settings) -> Result<ResourceArc<Held>> {
-    guarded(|| {
+fn nuts_chain(
+    program: ResourceArc<Compiled>,
+    settings: Settings,
+    sample: bool,
+) -> Result<(ResourceArc<Held>, Atom)> {
+    let held = guarded(|| {
         let program = Arc::clone(&program.0);
         if program.names().len().saturating_mul(settings.draws) > MOST_DRAWN {
             return Err(format!(
@@ -220,7 +225,13 @@ fn nuts_chain(program: ResourceArc<Compiled>, settings: Settings) -> Result<Reso
             program,
             stage: Mutex::new(Some(stage)),
         }))
-    })
+    })?;
+    let state = if sample {
+        advance(&held, piece)?
+    } else {
+        atoms::more()
+    };
+    Ok((held, state))
 }
 
 /// Works on a chain that has draws to make. After an error or a panic it is gone.
@@ -251,18 +262,20 @@ fn advance<T>(held: &Held, work: impl FnOnce(&mut Under) -> Result<(T, bool)>) -
 /// Draws for one piece of a whole run; `done` or `more`.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn nuts_sample(held: ResourceArc<Held>) -> Result<Atom> {
-    advance(&held, |under| {
-        let begin = Instant::now();
-        loop {
-            let step = under.chain.step().map_err(words)?;
-            if step.last {
-                return Ok((atoms::done(), true));
-            }
-            if begin.elapsed() > PIECE {
-                return Ok((atoms::more(), false));
-            }
+    advance(&held, piece)
+}
+
+fn piece(under: &mut Under) -> Result<(Atom, bool)> {
+    let begin = Instant::now();
+    loop {
+        let step = under.chain.step().map_err(words)?;
+        if step.last {
+            return Ok((atoms::done(), true));
         }
-    })
+        if begin.elapsed() > PIECE {
+            return Ok((atoms::more(), false));
+        }
+    }
 }
 
 /// One draw, on a normal scheduler: `done`, `more`, or `long` when it was measured to take more
