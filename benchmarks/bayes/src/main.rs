@@ -251,7 +251,8 @@ fn main() {
         return fit(name, seed, value("--data").unwrap_or("."));
     }
     if let Some(file) = value("--serve") {
-        return serve(file);
+        // In a thread of its own: allocation is cheaper in a process that has but one.
+        return std::thread::scope(|scope| scope.spawn(|| serve(file)).join().expect("jobs"));
     }
     let quick = args.iter().any(|a| a == "--quick");
     let directory = value("--data");
