@@ -63,6 +63,9 @@ defmodule Plimsoll.Native do
   def nuts_compile(_json, _arrays), do: not_loaded()
 
   @doc false
+  def nuts_compile_small(_json, _arrays), do: not_loaded()
+
+  @doc false
   def nuts_names(_program), do: not_loaded()
 
   @doc false
@@ -82,6 +85,9 @@ defmodule Plimsoll.Native do
 
   @doc false
   def nuts_fit(_chains, _diagnostics), do: not_loaded()
+
+  @doc false
+  def nuts_fit_small(_chains), do: not_loaded()
 
   @doc false
   # Chains in the library's memory: zero when no process refers to one, or works on one.

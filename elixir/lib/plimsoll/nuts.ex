@@ -23,6 +23,10 @@ defmodule Plimsoll.Nuts do
 
   alias Plimsoll.{Data, Model, Native}
 
+  # Below these sizes the work takes less than going to a dirty scheduler and back.
+  @small_bytes 32 * 1024
+  @few_numbers 16 * 1024
+
   @enforce_keys [:chains, :draws, :gradients, :parameters, :warnings, :on, :moved, :kept]
   defstruct @enforce_keys
 
@@ -117,7 +121,12 @@ defmodule Plimsoll.Nuts do
   @spec compile(Model.t(), Data.t()) :: {:ok, program} | {:error, String.t()}
   def compile(%Model{} = model, data) do
     with {:ok, arrays} <- Data.arrays(data) do
-      Native.nuts_compile(:erlang.iolist_to_binary(Model.json(model)), arrays)
+      json = :erlang.iolist_to_binary(Model.json(model))
+      bytes = Enum.reduce(arrays, byte_size(json), fn {_, _, b}, sum -> sum + byte_size(b) end)
+
+      if bytes <= @small_bytes,
+        do: Native.nuts_compile_small(json, arrays),
+        else: Native.nuts_compile(json, arrays)
     end
   rescue
     error in ArgumentError -> {:error, "this is not a model: #{Exception.message(error)}"}
@@ -180,9 +189,18 @@ defmodule Plimsoll.Nuts do
   defp run(program, options) do
     with {:ok, chains, moved} <- chains(program, options, 1, options.on, nil, []),
          {:ok, kept} <- kept(options.keep, chains, program),
-         {:ok, fit} <- Native.nuts_fit(chains, options.diagnostics) do
+         {:ok, fit} <- summary(chains, options, program) do
       {:ok, struct!(__MODULE__, Map.merge(fit, %{on: options.on, moved: moved, kept: kept}))}
     end
+  end
+
+  defp summary(chains, options, program) do
+    {names, _dimension} = Native.nuts_names(program)
+    drawn = options.draws * options.chains * length(names)
+
+    if not options.diagnostics and drawn <= @few_numbers,
+      do: Native.nuts_fit_small(chains),
+      else: Native.nuts_fit(chains, options.diagnostics)
   end
 
   defp chains(_program, options, number, _on, moved, done) when number > options.chains do

@@ -102,7 +102,7 @@ fn arguments_of_the_program_stay_its_own() {
 fn an_interactive_shell_that_reads_its_commands() {
     let (stdout, facts) = same_output_with_agent(|| {
         // The shell starts before any `-eval`: one that halts at once would leave no facts.
-        let script = "echo '1 + 1. timer:sleep(700). halt().' | erl";
+        let script = "echo '1 + 1. timer:sleep(700), halt().' | erl";
         let mut command = command(&["sh", "-c", script]);
         command.env("TERM", "dumb");
         command

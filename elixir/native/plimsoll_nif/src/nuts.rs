@@ -137,12 +137,35 @@ fn nuts_model(json: Binary<'_>) -> Result<String> {
 
 /// Arrays are `{Name, Shape, Values}`, the values 64-bit floats in native order, row by row.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn nuts_compile(
-    json: Binary<'_>,
-    arrays: Vec<(String, Vec<usize>, Binary<'_>)>,
-) -> Result<ResourceArc<Compiled>> {
+fn nuts_compile(json: Binary<'_>, arrays: Arrays<'_>) -> Result<ResourceArc<Compiled>> {
+    compile(&json, arrays)
+}
+
+/// [`nuts_compile`] for little data, on a normal scheduler: some thirty microseconds, where going to
+/// a dirty scheduler and back costs as much again.
+#[rustler::nif]
+fn nuts_compile_small(json: Binary<'_>, arrays: Arrays<'_>) -> Result<ResourceArc<Compiled>> {
+    if json.len()
+        + arrays
+            .iter()
+            .map(|(_, _, bytes)| bytes.len())
+            .sum::<usize>()
+        > SMALL_BYTES
+    {
+        return Err("the data are not small".into());
+    }
+    compile(&json, arrays)
+}
+
+/// Model and data of this size together are compiled in well under a millisecond.
+const SMALL_BYTES: usize = 32 * 1024;
+
+/// Name, shape and numbers of each of the data.
+type Arrays<'a> = Vec<(String, Vec<usize>, Binary<'a>)>;
+
+fn compile(json: &Binary<'_>, arrays: Arrays<'_>) -> Result<ResourceArc<Compiled>> {
     guarded(|| {
-        let model = read_model(&json)?;
+        let model = read_model(json)?;
         let mut data = Data::new();
         for (name, shape, bytes) in arrays {
             let (numbers, rest) = bytes.as_slice().as_chunks::<8>();
@@ -336,9 +359,20 @@ fn nuts_draws(env: Env<'_>, held: ResourceArc<Held>) -> Result<Binary<'_>> {
 /// deviations and the number of divergences.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn nuts_fit(chains: Vec<ResourceArc<Held>>, diagnostics: bool) -> Result<FitTerm> {
+    fit(&chains, diagnostics)
+}
+
+/// [`nuts_fit`] without diagnostics for few numbers drawn, on a normal scheduler: some tens of
+/// microseconds.
+#[rustler::nif]
+fn nuts_fit_small(chains: Vec<ResourceArc<Held>>) -> Result<FitTerm> {
+    fit(&chains, false)
+}
+
+fn fit(chains: &[ResourceArc<Held>], diagnostics: bool) -> Result<FitTerm> {
     guarded(|| {
         let mut draws = Vec::with_capacity(chains.len());
-        for held in &chains {
+        for held in chains {
             let mut stage = held.stage.lock().unwrap_or_else(PoisonError::into_inner);
             match stage.take() {
                 Some(Stage::Drawn(drawn)) => draws.push(drawn),
