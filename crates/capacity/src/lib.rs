@@ -64,30 +64,39 @@ impl Plan {
         })
     }
 
-    /// One table for each arm and level of an experiment.
+    /// One table for each arm of an experiment, at the level at which it carries most. A ceiling is
+    /// left out: it does other work.
     pub fn of_experiment(&self, experiment: &Experiment) -> Vec<CapacityTable> {
-        let mut tables = Vec::new();
-        for arm in &experiment.arms {
-            for &level in &experiment.levels {
-                let throughputs: Vec<f64> = experiment
-                    .runs
-                    .iter()
-                    .filter(|r| r.status == RunStatus::Ok && r.arm == arm.name && r.level == level)
-                    .filter_map(|r| r.ops_per_second)
-                    .collect();
-                if let Some(middle) = median(&throughputs) {
-                    let at_risk = lower_prediction_bound(&throughputs, self.risk);
-                    tables.push(self.table(
-                        arm.name.clone(),
-                        Some(level),
-                        middle,
-                        at_risk,
-                        throughputs.len(),
-                    ));
-                }
-            }
-        }
-        tables
+        let rate = |t: &CapacityTable| t.jobs_per_second_at_risk.unwrap_or(t.jobs_per_second);
+        experiment
+            .arms
+            .iter()
+            .filter(|arm| arm.ceiling.is_none())
+            .filter_map(|arm| {
+                let levels = experiment.levels.iter();
+                levels
+                    .filter_map(|level| self.of_cell(experiment, &arm.name, *level))
+                    .max_by(|a, b| rate(a).total_cmp(&rate(b)))
+            })
+            .collect()
+    }
+
+    fn of_cell(&self, experiment: &Experiment, arm: &str, level: u32) -> Option<CapacityTable> {
+        let throughputs: Vec<f64> = experiment
+            .runs
+            .iter()
+            .filter(|r| r.status == RunStatus::Ok && r.arm == arm && r.level == level)
+            .filter_map(|r| r.ops_per_second)
+            .collect();
+        let middle = median(&throughputs)?;
+        let at_risk = lower_prediction_bound(&throughputs, self.risk);
+        Some(self.table(
+            arm.to_owned(),
+            Some(level),
+            middle,
+            at_risk,
+            throughputs.len(),
+        ))
     }
 
     /// A table for a throughput that is only told, such as a published one.

@@ -119,6 +119,15 @@ pub fn scaling(e: &Experiment) -> Option<String> {
     ))
 }
 
+/// The arm, and what it is compared with where that is not the experiment's baseline.
+pub fn compared(e: &Experiment, effect: &Effect) -> String {
+    if effect.baseline == e.design.baseline {
+        effect.arm.clone()
+    } else {
+        format!("{} ÷ {}", effect.arm, effect.baseline)
+    }
+}
+
 /// Whether a ceiling was measured in the same blocks.
 pub fn has_ceiling(e: &Experiment) -> bool {
     e.efficiency.iter().any(|x| x.of_ceiling.is_some())

@@ -83,7 +83,7 @@ fn row(e: &Experiment, effect: &Effect, axis: &Axis) -> String {
          <td role=\"cell\" class=\"n\" data-name=\"detects\">{detects}</td>\
          <td role=\"cell\" class=\"conclusion {class}\"><span aria-hidden=\"true\">{sign}</span> {conclusion}</td></tr>\n",
         key = mark::key(arm),
-        arm = escape(&effect.arm),
+        arm = escape(&words::compared(e, effect)),
         level = effect.level,
         strip = axis.strip(effect, arm),
         ratio = ratio(effect.ratio, effect.interval.as_ref()),

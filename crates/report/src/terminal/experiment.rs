@@ -62,7 +62,7 @@ fn effects(page: &mut Page, e: &Experiment) {
         .iter()
         .map(|effect| {
             vec![
-                effect.arm.clone(),
+                words::compared(e, effect),
                 effect.level.to_string(),
                 ratio(effect.ratio, effect.interval.as_ref()),
                 effect.interval.as_ref().map_or("–".to_owned(), interval),
