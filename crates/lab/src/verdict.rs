@@ -1,5 +1,7 @@
 //! One sentence, and what it does not say.
 
+use std::collections::BTreeSet;
+
 use plimsoll_schema::{Arm, Conclusion, Effect, Experiment, LaunchLine, RunStatus, Verdict};
 use plimsoll_stats::{median, minimum_blocks};
 
@@ -75,21 +77,39 @@ fn sentence(experiment: &Experiment, winner: Option<&Arm>) -> String {
             minimum_blocks(experiment.effects.len(), experiment.design.error_rate),
         );
     }
-    let claims: Vec<&Effect> = experiment
-        .effects
+    let arms = experiment
+        .arms
         .iter()
-        .filter(|e| matches!(e.conclusion, Conclusion::Faster | Conclusion::Slower))
-        .filter(|e| winner.is_none_or(|w| w.name == e.arm))
-        .collect();
+        .filter(|arm| winner.is_none_or(|w| w.name == arm.name));
+    let claims: Vec<String> = arms.flat_map(|arm| claims(experiment, arm)).collect();
     if claims.is_empty() {
         return nothing_seen(experiment);
     }
-    let parts: Vec<String> = claims.iter().map(|e| claim(experiment, e)).collect();
+    let mut parts = claims;
+    let unchanged: Vec<&str> = comparisons(experiment)
+        .iter()
+        .map(|(arm, _, _)| *arm)
+        .filter(|arm| {
+            experiment
+                .effects
+                .iter()
+                .all(|e| e.arm != *arm || !is_claim(e))
+        })
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    if !unchanged.is_empty() {
+        parts.push(format!("no difference seen for {}", unchanged.join(", ")));
+    }
     let advice = match winner {
         Some(arm) => format!("use {}", arm.name),
         None => format!("keep {baseline}"),
     };
     format!("{}: {advice}.", parts.join("; "))
+}
+
+fn is_claim(effect: &Effect) -> bool {
+    matches!(effect.conclusion, Conclusion::Faster | Conclusion::Slower)
 }
 
 fn only_one_arm(experiment: &Experiment) -> String {
@@ -160,27 +180,46 @@ fn nothing_seen(experiment: &Experiment) -> String {
     )
 }
 
-fn claim(experiment: &Experiment, effect: &Effect) -> String {
-    let arm = experiment
-        .arms
-        .iter()
-        .find(|a| a.name == effect.arm)
-        .map_or(effect.arm.clone(), names);
-    let word = if effect.ratio >= 1.0 { "more" } else { "less" };
-    let interval = effect.interval.map_or(String::new(), |i| {
-        let (low, high) = ((i.low - 1.0).abs(), (i.high - 1.0).abs());
-        format!(
-            " ({} to {})",
-            percent(low.min(high)),
-            percent(low.max(high))
-        )
-    });
-    format!(
-        "{arm} does {} {word} work than {} at level {}{interval}",
-        percent((effect.ratio - 1.0).abs()),
-        effect.baseline,
-        effect.level
-    )
+/// What may be claimed of one arm: a sentence part for each direction.
+fn claims(experiment: &Experiment, arm: &Arm) -> Vec<String> {
+    [(Conclusion::Faster, "more"), (Conclusion::Slower, "less")]
+        .into_iter()
+        .filter_map(|(direction, word)| {
+            let mine: Vec<&Effect> = experiment
+                .effects
+                .iter()
+                .filter(|e| e.arm == arm.name && e.conclusion == direction)
+                .collect();
+            let first = mine.first()?;
+            let sizes = mine.iter().map(|e| (e.ratio - 1.0).abs());
+            let (least, most) = sizes.fold((f64::MAX, 0.0), |(l, m), x| {
+                (f64::min(l, x), f64::max(m, x))
+            });
+            let size = match (mine.len(), first.interval) {
+                (1, Some(i)) => {
+                    let (a, b) = ((i.low - 1.0).abs(), (i.high - 1.0).abs());
+                    format!(
+                        "{} ({} to {})",
+                        percent(least),
+                        percent(a.min(b)),
+                        percent(a.max(b))
+                    )
+                }
+                _ => format!("{} to {}", percent(least), percent(most)),
+            };
+            let levels: Vec<String> = mine.iter().map(|e| e.level.to_string()).collect();
+            let levels = match levels.split_last() {
+                Some((last, [])) => format!("level {last}"),
+                Some((last, others)) => format!("levels {} and {last}", others.join(", ")),
+                None => return None,
+            };
+            Some(format!(
+                "{} does {size} {word} work than {} at {levels}",
+                names(arm),
+                first.baseline
+            ))
+        })
+        .collect()
 }
 
 /// The arm's name with those it stands for.
@@ -262,11 +301,7 @@ fn reached(experiment: &Experiment) -> Option<String> {
 }
 
 fn mechanism_note(experiment: &Experiment) -> Option<String> {
-    let claims: Vec<&Effect> = experiment
-        .effects
-        .iter()
-        .filter(|e| matches!(e.conclusion, Conclusion::Faster | Conclusion::Slower))
-        .collect();
+    let claims: Vec<&Effect> = experiment.effects.iter().filter(|e| is_claim(e)).collect();
     let explained = claims
         .iter()
         .flat_map(|e| &e.mechanisms)
