@@ -168,7 +168,7 @@ defmodule Plimsoll.Data do
 
   @doc """
   The data as the native engine takes it: `{name, shape, values}`, the values 64-bit floats in
-  native order.
+  native order; sorted by name.
 
       iex> Plimsoll.Data.arrays(%{x: [[1, 2.5]], n: 3}) |> elem(1) |> Enum.map(&elem(&1, 1))
       [[], [1, 2]]
@@ -181,7 +181,8 @@ defmodule Plimsoll.Data do
   """
   @spec arrays(t) :: {:ok, [{String.t(), [non_neg_integer], binary}]} | {:error, String.t()}
   def arrays(data) when is_map(data) do
-    {:ok, for({name, value} <- :maps.to_list(data), do: array(to_string(name), value))}
+    {:ok,
+     for({name, value} <- :lists.sort(:maps.to_list(data)), do: array(to_string(name), value))}
   catch
     {:data, name, why} -> {:error, "the data `#{name}`: #{why}"}
   end

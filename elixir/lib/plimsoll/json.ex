@@ -2,8 +2,8 @@ defmodule Plimsoll.JSON do
   @moduledoc """
   Writes JSON, so that neither a package nor OTP 27's `:json` is needed.
 
-  Objects are keyword lists, whose order is kept, or maps with atom or binary keys. Binaries must be
-  valid UTF-8. Lists of pairs `{atom, value}` are objects, `[]` is an empty array.
+  Objects are keyword lists, whose order is kept, or maps with atom or binary keys, whose members are
+  sorted: a map's own order is another in each OTP release. Binaries must be valid UTF-8. Lists of pairs `{atom, value}` are objects, `[]` is an empty array.
   """
 
   @type t :: nil | boolean | number | atom | binary | [t] | [{atom, t}] | %{(atom | binary) => t}
@@ -33,7 +33,7 @@ defmodule Plimsoll.JSON do
 
   def encode([{key, _} | _] = pairs) when is_atom(key), do: object(pairs)
   def encode(value) when is_list(value), do: [?[, separated(value, &encode/1), ?]]
-  def encode(value) when is_map(value), do: object(:maps.to_list(value))
+  def encode(value) when is_map(value), do: object(:lists.sort(:maps.to_list(value)))
   def encode(_value), do: raise(ArgumentError, "JSON has no form for this value")
 
   defp object(pairs), do: [?{, separated(pairs, &member/1), ?}]

@@ -18,7 +18,7 @@ defmodule Plimsoll.Shared do
     value
   end
 
-  defp skip(<<c, rest::binary>>) when c in ' \n\r\t', do: skip(rest)
+  defp skip(<<c, rest::binary>>) when c in [?\s, ?\n, ?\r, ?\t], do: skip(rest)
   defp skip(text), do: text
 
   defp value("{" <> rest), do: members(skip(rest), [])
