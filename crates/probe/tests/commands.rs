@@ -42,7 +42,7 @@ const SPIN: &str = "F = fun F() -> F() end,
 fn the_vm_behind_a_shell_is_found_and_its_bound_schedulers_do_the_work() {
     let script = format!(
         "erl +S 2:2 +sbt ts -noshell -eval '{}'; true",
-        SPIN.replace('\'', "\"\"")
+        SPIN.replace("''", "\"\"")
     );
     let mut shell = start(&["sh", "-c", &script]);
     let watch = Watch::start(shell.id(), Duration::from_millis(50)).unwrap();
