@@ -102,12 +102,25 @@ impl Request {
         let machine = live().map_err(Failure::cannot)?;
         let layout = layout()?;
         let mut arms = arms(&requested(args, &machine, true)?, &machine).map_err(Failure::usage)?;
-        if !args.modes.is_empty() {
-            let variable = modes_variable(builtin, &args.modes)?;
-            arms = in_modes(&arms, variable, &args.modes);
+        // A workload with modes is run in all of them, beside a ceiling, unless the user says otherwise.
+        let (modes, ceiling_name) = match builtin.modes() {
+            Some((_, known)) if args.modes.is_empty() => {
+                let modes = known.iter().map(|mode| (*mode).to_owned()).collect();
+                (
+                    modes,
+                    args.ceiling
+                        .clone()
+                        .or(Some(Builtin::NifSpin.name().to_owned())),
+                )
+            }
+            _ => (args.modes.clone(), args.ceiling.clone()),
+        };
+        if !modes.is_empty() {
+            let variable = modes_variable(builtin, &modes)?;
+            arms = in_modes(&arms, variable, &modes);
         }
         let mut ceilings = BTreeMap::new();
-        if let Some(workload) = &args.ceiling {
+        if let Some(workload) = &ceiling_name {
             let workload: Builtin = workload
                 .parse()
                 .map_err(|e| Failure::usage(format!("--ceiling: {e}")))?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_schema::{Conclusion, Effect, Efficiency, Experiment, Interval, RunStatus};
+use plimsoll_schema::{Conclusion, Effect, Efficiency, Experiment, Interval, Run, RunStatus};
 use plimsoll_stats::{
     PairedEffect, median, median_interval, paired_effects, paired_ratio, paired_ratio_interval,
 };
@@ -143,6 +143,8 @@ pub(crate) fn efficiency(experiment: &Experiment, figures: &Figures) -> Vec<Effi
                 speedup: paired_ratio(&speedup),
                 speedup_interval: (level != 1).then(|| ratio_interval(&speedup)).flatten(),
                 usable_cpus: level.min(cpus),
+                job_median_ms: over_runs(experiment, &arm.name, level, |run| run.job_median_ms),
+                job_p95_ms: over_runs(experiment, &arm.name, level, |run| run.job_p95_ms),
                 of_ceiling: paired_ratio(&of_ceiling),
                 of_ceiling_interval: ratio_interval(&of_ceiling),
                 runs: cell.len(),
@@ -150,6 +152,20 @@ pub(crate) fn efficiency(experiment: &Experiment, figures: &Figures) -> Vec<Effi
         }
     }
     rows
+}
+
+/// Median over the runs of one cell that have the figure.
+fn over_runs(
+    experiment: &Experiment,
+    arm: &str,
+    level: u32,
+    read: fn(&Run) -> Option<f64>,
+) -> Option<f64> {
+    let cell = experiment
+        .runs
+        .iter()
+        .filter(|r| r.arm == arm && r.level == level);
+    median(&cell.filter_map(read).collect::<Vec<_>>())
 }
 
 /// Coverage of the intervals that describe and do not compare.

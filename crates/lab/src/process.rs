@@ -12,7 +12,7 @@ use plimsoll_beam::Session;
 use plimsoll_probe::{Observation, Watch};
 use plimsoll_schema::{Arm, Design, Run, RunStatus, Sample};
 use plimsoll_stats::warmup;
-use plimsoll_workload::{Event, Fill, Metric, fill, parse_line};
+use plimsoll_workload::{Event, Fill, Metric, fill, parse_message};
 
 use crate::executor::{Executor, RunError};
 use crate::runner::Stop;
@@ -55,6 +55,8 @@ pub struct ProcessExecutor {
 struct Output {
     samples: Vec<Sample>,
     done: Option<Sample>,
+    job_median_ms: Option<f64>,
+    job_p95_ms: Option<f64>,
     tail: String,
     malformed: Option<String>,
 }
@@ -238,6 +240,8 @@ impl Executor for ProcessExecutor {
             warmup_seconds: figure.as_ref().map_or(0.0, |f| f.warmup_seconds),
             measured_seconds: figure.as_ref().map_or(0.0, |f| f.measured_seconds),
             steady: figure.as_ref().is_some_and(|f| f.steady),
+            job_median_ms: output.job_median_ms,
+            job_p95_ms: output.job_p95_ms,
             samples: output.samples,
             evidence,
             vm,
@@ -287,7 +291,13 @@ struct Figure {
 impl Output {
     /// Takes one line; true when it was an event of the protocol.
     fn take(&mut self, line: &str) -> bool {
-        match parse_line(line) {
+        let message = parse_message(line);
+        if let Ok(Some(message)) = &message {
+            let number = |name: &str| message.extra.get(name).and_then(|value| value.as_f64());
+            self.job_median_ms = number("job_median_ms");
+            self.job_p95_ms = number("job_p95_ms");
+        }
+        match message.map(|message| message.map(|m| m.event)) {
             Ok(None) => {
                 self.tail.push_str(line);
                 self.tail.push('\n');

@@ -128,6 +128,30 @@ pub fn compared(e: &Experiment, effect: &Effect) -> String {
     }
 }
 
+/// The time of one job at each level, where the workload measured it.
+pub fn latency(e: &Experiment) -> Option<String> {
+    let parts: Vec<String> = e
+        .efficiency
+        .iter()
+        .filter_map(|x| {
+            let (median, p95) = (x.job_median_ms?, x.job_p95_ms?);
+            Some(format!(
+                "{} at {}: {} ({})",
+                x.arm,
+                x.level,
+                significant(median, 3),
+                significant(p95, 3)
+            ))
+        })
+        .collect();
+    (!parts.is_empty()).then(|| {
+        format!(
+            "milliseconds for one job, median (95th percentile): {}",
+            parts.join("; ")
+        )
+    })
+}
+
 /// Whether a ceiling was measured in the same blocks.
 pub fn has_ceiling(e: &Experiment) -> bool {
     e.efficiency.iter().any(|x| x.of_ceiling.is_some())

@@ -133,6 +133,12 @@ pub struct Efficiency {
     /// Interval for `of_ceiling`; `None` = too few blocks.
     #[serde(default)]
     pub of_ceiling_interval: Option<Interval>,
+    /// Time of one job, milliseconds: median over runs of the run's median; `None` = not measured.
+    #[serde(default)]
+    pub job_median_ms: Option<f64>,
+    /// The same of the run's 95th percentile.
+    #[serde(default)]
+    pub job_p95_ms: Option<f64>,
     /// Runs that it rests on.
     pub runs: usize,
 }

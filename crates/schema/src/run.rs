@@ -54,6 +54,12 @@ pub struct Run {
     pub measured_seconds: f64,
     /// False when the samples never became steady: the figure is then from the second half.
     pub steady: bool,
+    /// Median time of one job as the workload measured it, milliseconds; `None` = it did not say.
+    #[serde(default)]
+    pub job_median_ms: Option<f64>,
+    /// 95th percentile of the time of one job, milliseconds; `None` = it did not say.
+    #[serde(default)]
+    pub job_p95_ms: Option<f64>,
     /// The workload's samples, in order.
     pub samples: Vec<Sample>,
     /// What the probe saw meanwhile.

@@ -85,6 +85,8 @@ pub fn run_record(arm: &Arm, planned: &Planned, figure: Result<f64, String>) -> 
         warmup_seconds: 0.0,
         measured_seconds: 1.0,
         steady: true,
+        job_median_ms: None,
+        job_p95_ms: None,
         samples: Vec::new(),
         evidence: Evidence::default(),
         vm: None,

@@ -63,6 +63,9 @@ pub fn section(e: &Experiment) -> String {
         &columns,
         &rows,
     );
+    if let Some(sentence) = words::latency(e) {
+        body += &format!("<p>{}.</p>\n", prose(&sentence));
+    }
     let lead = words::scaling(e).map_or(String::new(), |s| format!("{}.", prose(&s)));
     titled("throughput", "How far it scales", &lead, &body)
 }

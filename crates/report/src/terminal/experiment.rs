@@ -175,7 +175,7 @@ fn efficiency(page: &mut Page, e: &Experiment) {
     columns.remove(left_out);
     rows.iter_mut().for_each(|row| drop(row.remove(left_out)));
     page.table(&columns, &rows);
-    if let Some(sentence) = words::scaling(e) {
+    for sentence in [words::scaling(e), words::latency(e)].into_iter().flatten() {
         page.item(&sentence);
     }
 }

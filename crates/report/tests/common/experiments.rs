@@ -173,6 +173,8 @@ pub fn build(plan: &Plan) -> Experiment {
             let (ops_per_second, ops_interval) = spread(&logs);
             let (speedup, speedup_interval) = spread(&ratios);
             efficiency.push(Efficiency {
+                job_median_ms: None,
+                job_p95_ms: None,
                 of_ceiling: None,
                 of_ceiling_interval: None,
                 arm: arm.name.clone(),
@@ -317,6 +319,8 @@ fn run(
         warmup_seconds: 0.1 * warm as f64,
         measured_seconds: 1.5 - 0.1 * warm as f64,
         steady: order != 17,
+        job_median_ms: None,
+        job_p95_ms: None,
         samples,
         evidence: Evidence {
             threads,
