@@ -48,7 +48,7 @@ impl InstructionSet {
     /// All that this machine has, narrowest first.
     #[must_use]
     pub fn available() -> Vec<Self> {
-        #[allow(unused_mut)]
+        #[allow(unused_mut)] // stays as it is on other architectures
         let mut all = vec![Self::Portable];
         #[cfg(target_arch = "x86_64")]
         {

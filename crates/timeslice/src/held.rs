@@ -21,7 +21,10 @@ enum Held {
 }
 
 /// Keeps terms alive by being there: freed, never cleared or looked into again.
-struct Kept(#[allow(dead_code)] OwnedEnv);
+struct Kept(
+    #[allow(dead_code)] // it is held for its drop alone
+    OwnedEnv,
+);
 
 // SAFETY: nobody uses the environment through a shared reference; it is only freed, which the VM
 // allows from any thread.
